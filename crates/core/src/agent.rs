@@ -1,0 +1,50 @@
+//! The coding agents whose sessions are read and whose documents are improved.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A coding agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Agent {
+    /// Claude Code.
+    Claude,
+    /// OpenAI Codex.
+    Codex,
+}
+
+impl Agent {
+    /// Every agent this version reads, in the order they are shown.
+    pub const ALL: [Self; 2] = [Self::Claude, Self::Codex];
+
+    /// The name used in flags, settings, rows and `--json`.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+        }
+    }
+
+    /// The name shown to a person.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Claude => "Claude Code",
+            Self::Codex => "Codex",
+        }
+    }
+
+    /// The agent with this id.
+    #[must_use]
+    pub fn from_id(id: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|agent| agent.id() == id)
+    }
+}
+
+impl fmt::Display for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id())
+    }
+}

@@ -1,0 +1,19 @@
+//! Pure rules of SkillOpt: tasks, documents, edits, judges, gate, splits, recall, redaction,
+//! and the data of a model call.
+//!
+//! Nothing in this crate reads a file, a clock, a network or the environment.
+
+pub mod agent;
+pub mod call;
+pub mod document;
+pub mod edit;
+pub mod hash;
+pub mod problem;
+pub mod task;
+mod task_row;
+pub mod text;
+
+/// A moment in time, in UTC. Local time exists only in schedules and on screen.
+pub type Instant = jiff::Timestamp;
+
+pub use problem::{Problem, Retry};

@@ -1,0 +1,39 @@
+//! Small text rules shared by the whole engine. Lengths are in Unicode code points.
+
+/// The first `limit` code points of `text`.
+#[must_use]
+pub fn head(text: &str, limit: usize) -> &str {
+    text.char_indices()
+        .nth(limit)
+        .map_or(text, |(end, _)| &text[..end])
+}
+
+/// The first `limit` code points of `text`, with ` …` appended when something was cut.
+#[must_use]
+pub fn cut(text: &str, limit: usize) -> String {
+    let kept = head(text, limit);
+    if kept.len() == text.len() {
+        text.to_owned()
+    } else {
+        format!("{kept} …")
+    }
+}
+
+/// `text` with every run of white space replaced by one space, and none at the ends.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_at_code_points_not_bytes() {
+        assert_eq!(head("zürich", 2), "zü");
+        assert_eq!(cut("zürich", 6), "zürich");
+        assert_eq!(cut("zürich", 3), "zür …");
+        assert_eq!(one_line("  a\n\tb  c "), "a b c");
+    }
+}

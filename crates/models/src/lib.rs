@@ -1,0 +1,1 @@
+//! Asking a model: one file per backend, and the one path every call takes.

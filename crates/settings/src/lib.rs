@@ -1,0 +1,1 @@
+//! Every setting once, with its type, default and text, and the layers it can come from.

@@ -1,0 +1,1 @@
+//! What must survive: SQLite, OS locks, atomic files, blobs and the adoption journal.

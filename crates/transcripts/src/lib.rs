@@ -1,0 +1,1 @@
+//! Where each coding agent keeps its sessions, and how they are read.
