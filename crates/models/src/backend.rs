@@ -1,0 +1,81 @@
+//! What answers a call.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use serde::{Deserialize, Serialize};
+use skillopt_core::call::{BackendId, Call};
+
+use crate::cancel::CancelToken;
+use crate::error::CallError;
+
+/// Tokens as the provider counted them; `None` where it said nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens of the messages, cached ones included.
+    pub input_tokens: Option<u64>,
+    /// Tokens of the reply, hidden reasoning included.
+    pub output_tokens: Option<u64>,
+}
+
+/// Why a reply ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finish {
+    /// The model was done, or the provider did not say.
+    #[default]
+    Done,
+    /// The reply was cut at the token limit.
+    Length,
+}
+
+/// A real reply of a model, as it came. Anything that is not one is a [`CallError`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RawReply {
+    /// The reply, untouched.
+    pub text: String,
+    /// What it cost in tokens.
+    pub usage: Usage,
+    /// The model that says it answered; empty when the provider did not say.
+    pub model: String,
+    /// Why it ended.
+    pub finish: Finish,
+}
+
+impl RawReply {
+    /// A complete reply with nothing else known about it.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
+    }
+}
+
+/// The pending answer of [`Backend::ask`].
+pub type Asking<'a> = Pin<Box<dyn Future<Output = Result<RawReply, CallError>> + Send + 'a>>;
+
+/// Something that answers calls.
+///
+/// A backend makes exactly **one** try per [`ask`](Backend::ask): retries, budgets, the number of
+/// calls in flight and what is written down belong to the path around it. It keeps the time to the
+/// first byte itself (only it can see that byte); the path keeps the time of the whole try by
+/// dropping the future, which must stop the work (a child process must not outlive it).
+///
+/// A backend never turns a failure into text: an error page, a sign-in notice, a usage limit, a
+/// non-zero exit or an empty reply is a [`CallError`].
+pub trait Backend: Send + Sync {
+    /// Everything about it that can change an answer. Fixed while a night runs.
+    fn id(&self) -> BackendId;
+
+    /// Whether a try costs money or quota. Unpaid backends are not budgeted.
+    fn paid(&self) -> bool;
+
+    /// Whose limits apply: key of the concurrency limit and of pauses, for example
+    /// `openai_compatible:api.example.com` or `claude`.
+    fn provider(&self) -> String;
+
+    /// Makes one try. Ends with [`CallError::Cancelled`] soon after `cancel` is raised.
+    fn ask<'a>(&'a self, call: &'a Call, cancel: &'a CancelToken) -> Asking<'a>;
+}
