@@ -9,6 +9,7 @@ pub mod document;
 pub mod edit;
 pub mod hash;
 pub mod problem;
+pub mod python_regex;
 pub mod task;
 mod task_row;
 pub mod text;
