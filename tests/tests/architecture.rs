@@ -1,9 +1,12 @@
 //! The rules of `docs/architecture.md` that a compiler does not keep.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
+
+#[path = "shared/checkout.rs"]
+mod checkout;
+
+use checkout::{files, members, read, root};
 
 /// Crates of the workspace in layers, lowest first. An arrow may only point to a lower layer, so
 /// crates in one layer do not know each other.
@@ -16,13 +19,6 @@ const LAYERS: &[&[&str]] = &[
     &["skillopt-app"],
     &["skillopt-cli"],
 ];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("this crate lies below the root")
-        .into()
-}
 
 fn layer(name: &str) -> Option<usize> {
     LAYERS.iter().position(|layer| layer.contains(&name))
@@ -64,39 +60,6 @@ fn dependencies(name: &str, depth: usize) -> BTreeSet<String> {
         .filter(|name| !name.is_empty())
         .map(str::to_owned)
         .collect()
-}
-
-/// Rust files below a folder.
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else {
-        return Vec::new();
-    };
-    let mut files = Vec::new();
-    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
-        if path.is_dir() {
-            files.extend(sources(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    files.sort();
-    files
-}
-
-/// Folders of the workspace's members.
-fn members() -> Vec<PathBuf> {
-    let mut members: Vec<PathBuf> = fs::read_dir(root().join("crates"))
-        .expect("crates/ is there")
-        .map(|entry| entry.expect("crates/ can be listed").path())
-        .filter(|path| path.join("Cargo.toml").is_file())
-        .chain([root().join("tests"), root().join("xtask")])
-        .collect();
-    members.sort();
-    members
-}
-
-fn read(path: &Path) -> String {
-    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// Lines of code with their numbers, without comments and without the tests at a file's end.
@@ -212,7 +175,7 @@ fn core_asks_the_world_nothing() {
         "async fn",
     ];
     let mut wrong = Vec::new();
-    for file in sources(&root().join("crates/core/src")) {
+    for file in files(&root().join("crates/core/src"), "rs") {
         for (number, line) in code(&read(&file)) {
             if let Some(question) = questions.iter().find(|question| line.contains(*question)) {
                 wrong.push(format!("{}:{number}: {question}", file.display()));
@@ -230,7 +193,7 @@ fn only_the_command_line_prints() {
         if member.ends_with("cli") || member.ends_with("xtask") || member.ends_with("tests") {
             continue;
         }
-        for file in sources(&member.join("src")) {
+        for file in files(&member.join("src"), "rs") {
             for (number, line) in code(&read(&file)) {
                 if ["println!(", "print!("]
                     .iter()
@@ -264,7 +227,7 @@ fn names_say_what_a_thing_is() {
     let mut wrong = Vec::new();
     for file in members()
         .iter()
-        .flat_map(|member| sources(&member.join("src")))
+        .flat_map(|member| files(&member.join("src"), "rs"))
     {
         if file.ends_with("mod.rs") {
             wrong.push(format!(
@@ -301,7 +264,7 @@ fn a_file_has_one_subject() {
     const MOST: usize = 800;
     let long: Vec<String> = members()
         .iter()
-        .flat_map(|member| sources(&member.join("src")))
+        .flat_map(|member| files(&member.join("src"), "rs"))
         .map(|file| {
             let text = read(&file);
             let lines = text

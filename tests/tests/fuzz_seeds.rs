@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-#[expect(unreachable_pub, reason = "a library for the fuzz targets, a module here")]
+#[expect(
+    unreachable_pub,
+    reason = "a library for the fuzz targets, a module here"
+)]
 #[path = "../../fuzz/src/lib.rs"]
 mod targets;
 
@@ -13,10 +16,7 @@ mod targets;
 const EACH: usize = 24;
 
 fn fuzz() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("this crate lies below the root")
-        .join("fuzz")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz")
 }
 
 fn names(folder: &Path) -> BTreeSet<String> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use crate::Stop;
-use crate::command::{cargo, root, say};
+use crate::command::{cargo, root, rust_files, say};
 use crate::needs;
 use crate::private_home::PrivateHome;
 
@@ -71,18 +71,9 @@ fn all() -> Result<Vec<Bench>, Stop> {
     members.sort();
     let mut benches = Vec::new();
     for member in members {
-        let Ok(entries) = std::fs::read_dir(member.join("benches")) else {
+        let Ok(names) = rust_files(&member.join("benches")) else {
             continue;
         };
-        let mut names: Vec<String> = entries
-            .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-            .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
-            .filter_map(|path| {
-                path.file_stem()
-                    .map(|stem| stem.to_string_lossy().into_owned())
-            })
-            .collect();
-        names.sort();
         benches.extend(names.into_iter().map(|name| Bench {
             member: member.clone(),
             name,

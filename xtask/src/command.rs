@@ -15,6 +15,20 @@ pub(crate) fn root() -> PathBuf {
         .unwrap_or_default()
 }
 
+/// Names, without their ending and sorted, of the Rust files that lie directly in a folder.
+pub(crate) fn rust_files(folder: &Path) -> std::io::Result<Vec<String>> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)?
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .filter_map(|path| {
+            path.file_stem()
+                .map(|stem| stem.to_string_lossy().into_owned())
+        })
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
 /// Whether warnings are errors: on CI, not on a user's newer compiler.
 pub(crate) fn on_ci() -> bool {
     std::env::var("CI").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false"))

@@ -1,9 +1,7 @@
 //! `cargo xtask fuzz`: libFuzzer over everything that reads hostile input.
 
-use std::path::Path;
-
 use crate::Stop;
-use crate::command::{cargo, root};
+use crate::command::{cargo, root, rust_files};
 use crate::needs;
 use crate::private_home::PrivateHome;
 
@@ -15,7 +13,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Stop> {
     };
     needs::system(needs::FOR_FUZZING, false)?;
     needs::cargo_fuzz(false)?;
-    let all = targets(&root().join("fuzz/fuzz_targets"))?;
+    let all = rust_files(&root().join("fuzz/fuzz_targets"))?;
     if let Some(unknown) = names.iter().find(|name| !all.contains(name)) {
         return Err(Stop::Because(format!(
             "there is no fuzz target \"{unknown}\"; there are: {}",
@@ -36,17 +34,4 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Stop> {
             .run(&format!("fuzz {target}, {seconds} s"))?;
     }
     Ok(())
-}
-
-fn targets(folder: &Path) -> Result<Vec<String>, Stop> {
-    let mut names: Vec<String> = std::fs::read_dir(folder)?
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
-        .filter_map(|path| {
-            path.file_stem()
-                .map(|stem| stem.to_string_lossy().into_owned())
-        })
-        .collect();
-    names.sort();
-    Ok(names)
 }
