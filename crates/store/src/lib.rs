@@ -1,1 +1,74 @@
 //! What must survive: SQLite, OS locks, atomic files, blobs and the adoption journal.
+//!
+//! # Where things are
+//!
+//! | Subject | Module |
+//! | --- | --- |
+//! | data and configuration folders | [`paths`]: [`Paths`] |
+//! | time | [`clock`]: [`Clock`], [`SystemClock`], [`FixedClock`] |
+//! | the database: open, read, commit | [`store`]: [`Store`], [`Tx`] |
+//! | errors inside a transaction | [`fault`]: [`Fault`] (`?` works on `Problem`, `rusqlite::Error` and `Fault`) |
+//! | content-addressed bytes | [`blobs`] |
+//! | projects (id survives moving) | [`projects`] |
+//! | nights, and what was pinned | [`nights`] |
+//! | stages and their outputs | [`stages`] |
+//! | calls, and which night uses them | [`calls`] |
+//! | paid tries, reuse, spend | [`attempts`] |
+//! | events of a night | [`events`] |
+//! | orders to a running night | [`orders`] |
+//! | pauses of providers | [`pauses`] |
+//! | task archive, mined turns | [`tasks`] |
+//! | requests seen so far | [`clusters`] |
+//! | edits tried and rejected | [`rejected`] |
+//! | proposals and their targets | [`proposals`] |
+//! | transcript files as last read | [`index`] |
+//!
+//! # How it is used
+//!
+//! Typed functions are free functions. Readers take `&Connection`, writers take `&Tx`; a [`Tx`] is
+//! also a connection, so readers work inside a transaction as well.
+//!
+//! ```
+//! # use std::sync::Arc;
+//! # use skillopt_store::{Store, SystemClock, nights, projects};
+//! # fn main() -> Result<(), skillopt_core::Problem> {
+//! # let root = std::env::temp_dir();
+//! let store = Store::in_memory(Arc::new(SystemClock))?;
+//! let project = store.commit("register project", |tx| projects::find_or_register(tx, &root))?;
+//! let night = store.commit("begin night", |tx| {
+//!     nights::begin(tx, &project.id, nights::Kind::Run, &serde_json::json!({}))
+//! })?;
+//! assert!(store.read(|db| nights::get(db, night))?.is_some());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! `Store::commit` is the only place where a transaction commits; it must not be nested, and
+//! `Store::read` must not be called inside it (both take the one connection of this process).
+
+pub mod attempts;
+pub mod blobs;
+pub mod calls;
+pub mod clock;
+pub mod clusters;
+pub mod events;
+pub mod fault;
+pub mod index;
+pub mod nights;
+pub mod orders;
+pub mod paths;
+pub mod pauses;
+pub mod projects;
+pub mod proposals;
+pub mod rejected;
+mod row;
+pub mod stages;
+pub mod store;
+pub mod tasks;
+mod words;
+
+pub use clock::{Clock, FixedClock, SystemClock};
+pub use fault::Fault;
+pub use paths::Paths;
+pub use rusqlite::Connection;
+pub use store::{Store, Tx};

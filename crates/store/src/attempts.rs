@@ -1,0 +1,333 @@
+//! Paid tries. An error is a row, never an answer.
+//!
+//! A try reserves its worst case before it starts and settles afterwards. What a dead process left
+//! open has an unknown fate: it may have been paid for, so its reservation counts as spent.
+
+use rusqlite::{Connection, OptionalExtension, Row};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use skillopt_core::Instant;
+
+use crate::blobs::{self, Keep};
+use crate::fault::{Fault, unreadable};
+use crate::row::{At, Count, from_json, to_json};
+use crate::store::Tx;
+use crate::words::words;
+
+words! {
+    /// What became of a try.
+    State {
+        /// Under way, or left open by a process that died.
+        Started = "started",
+        /// A reply came.
+        Answered = "answered",
+        /// An error came; what it cost is known.
+        Failed = "failed",
+        /// Nobody knows; the reservation counts as spent.
+        Unknown = "unknown",
+    }
+}
+
+/// Tokens a server says it used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens of the prompt.
+    pub input_tokens: Option<u64>,
+    /// Tokens of the reply.
+    pub output_tokens: Option<u64>,
+}
+
+/// What a try may cost at worst, or did cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Cost {
+    /// Tokens, prompt and reply together.
+    pub tokens: u64,
+    /// Millionths of the currency in which prices are given; 0 when no price is known.
+    pub micros: u64,
+}
+
+/// One try.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Attempt {
+    /// Its id in the store.
+    pub id: i64,
+    /// The night that paid for it.
+    pub night: i64,
+    /// Key of the call.
+    pub key: String,
+    /// Which try of this call in this night, from 1.
+    pub n: u32,
+    /// What became of it.
+    pub state: State,
+    /// Its worst case.
+    pub reserved: Cost,
+    /// What the server said it used.
+    pub usage: Usage,
+    /// What it cost in millionths of the currency; `None` while it is not known.
+    pub cost_micros: Option<u64>,
+    /// Code of the error.
+    pub error_code: Option<String>,
+    /// The error as data.
+    pub error: Option<Value>,
+    /// Hash of the reply's text.
+    pub reply: Option<String>,
+    /// When it was sent.
+    pub started_at: Instant,
+    /// When it was answered or failed.
+    pub ended_at: Option<Instant>,
+}
+
+/// Which answers may be used again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Within {
+    /// Of any night: mine, judge.
+    Ever,
+    /// Of this night only: attempt, reflect.
+    Night(i64),
+}
+
+/// A reply that was paid for, with its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answered {
+    /// The try that brought it.
+    pub attempt: i64,
+    /// The night that paid for it.
+    pub night: i64,
+    /// The reply.
+    pub text: String,
+    /// What the server said it used.
+    pub usage: Usage,
+}
+
+/// What a night has spent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Spend {
+    /// Tries, whatever became of them.
+    pub calls: u64,
+    /// Tokens: as used, or as reserved where that is not known.
+    pub tokens: u64,
+    /// Millionths of the currency, in the same way.
+    pub cost_micros: u64,
+    /// Of these tries, how many have an unknown fate.
+    pub unknown: u64,
+    /// Of these tries, how many are under way.
+    pub open: u64,
+}
+
+/// A try begins; its worst case is reserved. Gives its id.
+pub fn start(tx: &Tx<'_>, night: i64, key: &str, reserved: Cost) -> Result<i64, Fault> {
+    tx.prepare_cached(
+        "INSERT INTO attempt (night, key, n, state, reserved_tokens, reserved_cost, started_at)
+         VALUES (?1, ?2, (SELECT 1 + coalesce(max(n), 0) FROM attempt WHERE night = ?1 AND key = ?2),
+                 'started', ?3, ?4, ?5)",
+    )?
+    .execute((night, key, Count(reserved.tokens), Count(reserved.micros), At(tx.now())))?;
+    Ok(tx.last_insert_rowid())
+}
+
+/// The reply came. Without a cost the reservation counts; without usage its tokens do.
+pub fn answer(
+    tx: &Tx<'_>,
+    attempt: i64,
+    reply: &str,
+    usage: Usage,
+    cost_micros: Option<u64>,
+) -> Result<(), Fault> {
+    let reply = blobs::put(tx, reply.as_bytes(), Keep::Evidence)?;
+    tx.prepare_cached(
+        "UPDATE attempt SET state = 'answered', reply = ?2, input_tokens = ?3, output_tokens = ?4, cost = ?5,
+             ended_at = ?6 WHERE id = ?1",
+    )?
+    .execute((
+        attempt,
+        reply,
+        usage.input_tokens.map(Count),
+        usage.output_tokens.map(Count),
+        cost_micros.map(Count),
+        At(tx.now()),
+    ))?;
+    Ok(())
+}
+
+/// An error came, and what it cost is known: `usage` and `cost_micros` are what counts (nothing, as
+/// a rule).
+pub fn fail(
+    tx: &Tx<'_>,
+    attempt: i64,
+    code: &str,
+    error: &Value,
+    usage: Usage,
+    cost_micros: u64,
+) -> Result<(), Fault> {
+    tx.prepare_cached(
+        "UPDATE attempt SET state = 'failed', error_code = ?2, error = ?3, input_tokens = ?4, output_tokens = ?5,
+             cost = ?6, ended_at = ?7 WHERE id = ?1",
+    )?
+    .execute((
+        attempt,
+        code,
+        to_json("error", error)?,
+        usage.input_tokens.map(Count),
+        usage.output_tokens.map(Count),
+        Count(cost_micros),
+        At(tx.now()),
+    ))?;
+    Ok(())
+}
+
+/// An error came, and nobody knows whether the try was paid for (for example a time-out after the
+/// request was sent): the reservation counts as spent.
+pub fn lose(tx: &Tx<'_>, attempt: i64, code: &str, error: &Value) -> Result<(), Fault> {
+    tx.prepare_cached(
+        "UPDATE attempt SET state = 'unknown', error_code = ?2, error = ?3, ended_at = ?4 WHERE id = ?1",
+    )?
+    .execute((attempt, code, to_json("error", error)?, At(tx.now())))?;
+    Ok(())
+}
+
+/// Tries a dead process left open become unknown. Gives their number.
+pub fn forget_started(tx: &Tx<'_>, night: i64) -> Result<usize, Fault> {
+    Ok(tx.execute(
+        "UPDATE attempt SET state = 'unknown', error_code = 'process_died', ended_at = ?2
+         WHERE night = ?1 AND state = 'started'",
+        (night, At(tx.now())),
+    )?)
+}
+
+/// The newest readable answer to a call. Answers whose text has expired do not count.
+pub fn answered(db: &Connection, key: &str, within: Within) -> Result<Option<Answered>, Fault> {
+    let night = match within {
+        Within::Ever => None,
+        Within::Night(night) => Some(night),
+    };
+    let found = db
+        .prepare_cached(
+            "SELECT id, night, reply, input_tokens, output_tokens FROM attempt
+             WHERE key = ?1 AND state = 'answered' AND (?2 IS NULL OR night = ?2)
+               AND EXISTS (SELECT 1 FROM blob WHERE hash = reply AND body IS NOT NULL)
+             ORDER BY id DESC LIMIT 1",
+        )?
+        .query_row((key, night), |row| {
+            Ok((
+                row.get(0)?,
+                row.get(1)?,
+                row.get::<_, String>(2)?,
+                usage(row, 3)?,
+            ))
+        })
+        .optional()?;
+    let Some((attempt, night, reply, usage)) = found else {
+        return Ok(None);
+    };
+    Ok(text(db, &reply)?.map(|text| Answered {
+        attempt,
+        night,
+        text,
+        usage,
+    }))
+}
+
+/// The text of an attempt's reply; `None` when it has none, or when it has expired.
+pub fn reply(db: &Connection, attempt: i64) -> Result<Option<String>, Fault> {
+    let hash: Option<String> = db
+        .prepare_cached("SELECT reply FROM attempt WHERE id = ?1")?
+        .query_row([attempt], |row| row.get(0))
+        .optional()?
+        .flatten();
+    hash.map_or(Ok(None), |hash| text(db, &hash))
+}
+
+/// The try with this id.
+pub fn get(db: &Connection, attempt: i64) -> Result<Option<Attempt>, Fault> {
+    Ok(select(db, "id = ?1", [attempt])?.pop())
+}
+
+/// Every try of a call in a night, in order.
+pub fn of_call(db: &Connection, night: i64, key: &str) -> Result<Vec<Attempt>, Fault> {
+    select(db, "night = ?1 AND key = ?2", (night, key))
+}
+
+/// Every try of a night, in order.
+pub fn of_night(db: &Connection, night: i64) -> Result<Vec<Attempt>, Fault> {
+    select(db, "night = ?1", [night])
+}
+
+/// What a night has spent, from its rows.
+///
+/// `answered` and `failed` count as used (an answer without usage: as reserved), `unknown` and
+/// `started` as reserved.
+pub fn spend(db: &Connection, night: i64) -> Result<Spend, Fault> {
+    Ok(db
+        .prepare_cached(
+            "SELECT count(*),
+                coalesce(sum(CASE
+                    WHEN state IN ('started', 'unknown') THEN reserved_tokens
+                    WHEN input_tokens IS NULL AND output_tokens IS NULL
+                        THEN CASE state WHEN 'answered' THEN reserved_tokens ELSE 0 END
+                    ELSE coalesce(input_tokens, 0) + coalesce(output_tokens, 0) END), 0),
+                coalesce(sum(CASE
+                    WHEN state IN ('started', 'unknown') THEN reserved_cost
+                    WHEN state = 'answered' THEN coalesce(cost, reserved_cost)
+                    ELSE coalesce(cost, 0) END), 0),
+                count(*) FILTER (WHERE state = 'unknown'),
+                count(*) FILTER (WHERE state = 'started')
+             FROM attempt WHERE night = ?1",
+        )?
+        .query_row([night], |row| {
+            Ok(Spend {
+                calls: row.get::<_, Count>(0)?.0,
+                tokens: row.get::<_, Count>(1)?.0,
+                cost_micros: row.get::<_, Count>(2)?.0,
+                unknown: row.get::<_, Count>(3)?.0,
+                open: row.get::<_, Count>(4)?.0,
+            })
+        })?)
+}
+
+fn text(db: &Connection, hash: &str) -> Result<Option<String>, Fault> {
+    blobs::get(db, hash)?
+        .map(|bytes| String::from_utf8(bytes).map_err(|error| unreadable("reply", error)))
+        .transpose()
+}
+
+fn usage(row: &Row<'_>, first: usize) -> rusqlite::Result<Usage> {
+    Ok(Usage {
+        input_tokens: row.get::<_, Option<Count>>(first)?.map(|count| count.0),
+        output_tokens: row.get::<_, Option<Count>>(first + 1)?.map(|count| count.0),
+    })
+}
+
+fn select(
+    db: &Connection,
+    condition: &str,
+    params: impl rusqlite::Params,
+) -> Result<Vec<Attempt>, Fault> {
+    let mut statement = db.prepare_cached(&format!(
+        "SELECT id, night, key, n, state, reserved_tokens, reserved_cost, input_tokens, output_tokens, cost,
+             error_code, error, reply, started_at, ended_at FROM attempt WHERE {condition} ORDER BY id"
+    ))?;
+    let mut rows = statement.query(params)?;
+    let mut attempts = Vec::new();
+    while let Some(row) = rows.next()? {
+        let error: Option<String> = row.get(11)?;
+        attempts.push(Attempt {
+            id: row.get(0)?,
+            night: row.get(1)?,
+            key: row.get(2)?,
+            n: row.get(3)?,
+            state: row.get(4)?,
+            reserved: Cost {
+                tokens: row.get::<_, Count>(5)?.0,
+                micros: row.get::<_, Count>(6)?.0,
+            },
+            usage: usage(row, 7)?,
+            cost_micros: row.get::<_, Option<Count>>(9)?.map(|count| count.0),
+            error_code: row.get(10)?,
+            error: error.map(|text| from_json("error", &text)).transpose()?,
+            reply: row.get(12)?,
+            started_at: row.get::<_, At>(13)?.0,
+            ended_at: row.get::<_, Option<At>>(14)?.map(|at| at.0),
+        });
+    }
+    Ok(attempts)
+}

@@ -1,0 +1,52 @@
+//! What else a reviewer needs to know about a night, in order.
+
+use rusqlite::Connection;
+use serde::Serialize;
+use serde_json::Value;
+use skillopt_core::Instant;
+
+use crate::fault::Fault;
+use crate::row::{At, Count, from_json, to_json};
+use crate::store::Tx;
+
+/// One event.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Event {
+    /// Its place in the night, from 1.
+    pub seq: u64,
+    /// When it happened.
+    pub at: Instant,
+    /// What happened, for example `gate/decision`.
+    pub kind: String,
+    /// The rest, redacted by whoever appends it.
+    pub body: Value,
+}
+
+/// Appends an event; gives its place.
+pub fn append(tx: &Tx<'_>, night: i64, kind: &str, body: &Value) -> Result<u64, Fault> {
+    let seq = tx
+        .prepare_cached(
+            "INSERT INTO event (night, seq, at, kind, body)
+             VALUES (?1, (SELECT 1 + coalesce(max(seq), 0) FROM event WHERE night = ?1), ?2, ?3, ?4) RETURNING seq",
+        )?
+        .query_row((night, At(tx.now()), kind, to_json("event", body)?), |row| row.get::<_, Count>(0))?;
+    Ok(seq.0)
+}
+
+/// The events of a night after place `after` (0 for all), in order, at most `limit`.
+pub fn list(db: &Connection, night: i64, after: u64, limit: usize) -> Result<Vec<Event>, Fault> {
+    let mut statement = db.prepare_cached(
+        "SELECT seq, at, kind, body FROM event WHERE night = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
+    )?;
+    let mut rows = statement.query((night, Count(after), Count(limit as u64)))?;
+    let mut events = Vec::new();
+    while let Some(row) = rows.next()? {
+        events.push(Event {
+            seq: row.get::<_, Count>(0)?.0,
+            at: row.get::<_, At>(1)?.0,
+            kind: row.get(2)?,
+            body: from_json("event", &row.get::<_, String>(3)?)?,
+        });
+    }
+    Ok(events)
+}

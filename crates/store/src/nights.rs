@@ -1,0 +1,377 @@
+//! Nights: one run of the pipeline over a project, from its pins to its report.
+//!
+//! A night is `running` while a process works on it, `stopped` when it can go on later (waiting for
+//! answers, deferred, interrupted), and `ended` for ever. A `running` night whose project lock is
+//! free was killed and can go on as well. Per project and kind at most one night is unfinished.
+
+use rusqlite::{Connection, OptionalExtension, Row};
+use serde::Serialize;
+use serde_json::Value;
+use skillopt_core::{Instant, Problem};
+
+use crate::fault::Fault;
+use crate::row::{At, Count, from_json, to_json};
+use crate::store::Tx;
+use crate::words::words;
+
+words! {
+    /// What kind of run it is.
+    Kind {
+        /// A night as scheduled or asked for; it counts.
+        Run = "run",
+        /// A preview; nothing is proposed.
+        DryRun = "dry_run",
+        /// An experiment or a demonstration.
+        Experiment = "experiment",
+        /// A chosen subset of edits is scored again before it is adopted.
+        Revalidation = "revalidation",
+    }
+}
+
+words! {
+    /// Where a night stands.
+    State {
+        /// A process works on it, or worked on it until it was killed.
+        Running = "running",
+        /// It can go on later.
+        Stopped = "stopped",
+        /// It is over.
+        Ended = "ended",
+    }
+}
+
+words! {
+    /// Why a night ended or stopped; the words of `--json` (decisions: verdict → outcome → exit code).
+    Outcome {
+        /// A target improved and was staged.
+        Proposed = "proposed",
+        /// Nothing improved.
+        NotImproved = "not_improved",
+        /// Too little evidence.
+        Inconclusive = "inconclusive",
+        /// No new tasks.
+        NothingToDo = "nothing_to_do",
+        /// Hand-off questions are open.
+        WaitingForAnswers = "waiting_for_answers",
+        /// It goes on later by itself.
+        Deferred = "deferred",
+        /// User or shutdown stopped it.
+        Interrupted = "interrupted",
+        /// Anything else.
+        Failed = "failed",
+    }
+}
+
+/// One night.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Night {
+    /// Its id in the store.
+    pub id: i64,
+    /// Id of its project.
+    pub project: String,
+    /// Consecutive per project from 1; `None` until [`number`] gave it one.
+    pub number: Option<u64>,
+    /// What kind of run it is.
+    pub kind: Kind,
+    /// Where it stands.
+    pub state: State,
+    /// Why it ended or stopped last; `None` while it runs for the first time.
+    pub outcome: Option<Outcome>,
+    /// The reason in words or as an error code.
+    pub reason: String,
+    /// When a deferred night goes on.
+    pub until: Option<Instant>,
+    /// When it began.
+    pub started_at: Instant,
+    /// When it was resumed last; `started_at` before that.
+    pub resumed_at: Instant,
+    /// When it ended or stopped last.
+    pub ended_at: Option<Instant>,
+    /// Microseconds it was at work before `resumed_at`.
+    pub active_us: u64,
+    /// What was pinned at the start: settings, template set, targets (bytes as blob hashes), ….
+    pub pins: Value,
+    /// Its report once it ended.
+    pub report: Option<Value>,
+    /// The process that works or worked on it; in words only, exclusion is by [`crate::locks`].
+    pub pid: u32,
+    /// The computer that process ran on.
+    pub host: String,
+    /// How often it was resumed.
+    pub resumes: u64,
+}
+
+const COLUMNS: &str = "id, project, number, kind, state, outcome, reason, until, started_at, resumed_at, ended_at, \
+                       active_us, pins, report, pid, host, resumes";
+
+struct Raw {
+    night: Night,
+    pins: String,
+    report: Option<String>,
+}
+
+fn raw(row: &Row<'_>) -> rusqlite::Result<Raw> {
+    let instant = |index| row.get::<_, Option<At>>(index).map(|at| at.map(|at| at.0));
+    Ok(Raw {
+        night: Night {
+            id: row.get(0)?,
+            project: row.get(1)?,
+            number: row.get::<_, Option<Count>>(2)?.map(|number| number.0),
+            kind: row.get(3)?,
+            state: row.get(4)?,
+            outcome: row.get(5)?,
+            reason: row.get(6)?,
+            until: instant(7)?,
+            started_at: row.get::<_, At>(8)?.0,
+            resumed_at: row.get::<_, At>(9)?.0,
+            ended_at: instant(10)?,
+            active_us: row.get::<_, Count>(11)?.0,
+            pins: Value::Null,
+            report: None,
+            pid: row.get(14)?,
+            host: row.get(15)?,
+            resumes: row.get::<_, Count>(16)?.0,
+        },
+        pins: row.get(12)?,
+        report: row.get(13)?,
+    })
+}
+
+fn whole(raw: Raw) -> Result<Night, Fault> {
+    let report = raw
+        .report
+        .map(|text| from_json("report", &text))
+        .transpose()?;
+    Ok(Night {
+        pins: from_json("pins", &raw.pins)?,
+        report,
+        ..raw.night
+    })
+}
+
+/// Begins a night of this process. `pins` are what must not change while it runs.
+///
+/// Error: `night_unfinished` when one of the same kind can still go on.
+pub fn begin(tx: &Tx<'_>, project: &str, kind: Kind, pins: &Value) -> Result<i64, Fault> {
+    if let Some(open) = open(tx, project, kind)? {
+        return Err(Problem::permanent(
+            "night_unfinished",
+            format!(
+                "A night that began at {} has not ended yet.",
+                open.started_at
+            ),
+            "Resume it with `skillopt night resume`, or end it with `skillopt night cancel`.",
+        )
+        .into());
+    }
+    let now = At(tx.now());
+    tx.execute(
+        "INSERT INTO night (project, kind, state, started_at, resumed_at, pins, pid, host)
+         VALUES (?1, ?2, 'running', ?3, ?3, ?4, ?5, ?6)",
+        (
+            project,
+            kind,
+            &now,
+            to_json("pins", pins)?,
+            std::process::id(),
+            host(),
+        ),
+    )?;
+    Ok(tx.last_insert_rowid())
+}
+
+/// The unfinished night of a project: `running` (killed, when the caller holds the project's lock)
+/// or `stopped`.
+pub fn open(db: &Connection, project: &str, kind: Kind) -> Result<Option<Night>, Fault> {
+    db.query_row(
+        &format!(
+            "SELECT {COLUMNS} FROM night WHERE project = ?1 AND kind = ?2 AND state <> 'ended'"
+        ),
+        (project, kind),
+        raw,
+    )
+    .optional()?
+    .map(whole)
+    .transpose()
+}
+
+/// Takes an unfinished night over into this process. The caller holds the project's lock.
+///
+/// The time a killed process was at work is counted up to its last sign of life (a call or an
+/// event). Attempts it left open become unknown: see [`crate::attempts::forget_started`], which is
+/// called here. Gives the number of attempts whose fate is unknown. Error: `night_ended`.
+pub fn resume(tx: &Tx<'_>, night: i64) -> Result<usize, Fault> {
+    let found = required(tx, night)?;
+    if found.state == State::Ended {
+        return Err(ended(night));
+    }
+    if found.state == State::Running {
+        let last: At = tx.query_row(
+            "SELECT max(resumed_at,
+                (SELECT coalesce(max(max(started_at, coalesce(ended_at, 0))), 0) FROM attempt WHERE night = ?1),
+                (SELECT coalesce(max(at), 0) FROM event WHERE night = ?1))
+             FROM night WHERE id = ?1",
+            [night],
+            |row| row.get(0),
+        )?;
+        add_activity(tx, &found, last.0)?;
+    }
+    tx.execute(
+        "UPDATE night SET state = 'running', until = NULL, resumed_at = ?2, ended_at = NULL, pid = ?3, host = ?4,
+             resumes = resumes + 1 WHERE id = ?1",
+        (night, At(tx.now()), std::process::id(), host()),
+    )?;
+    crate::attempts::forget_started(tx, night)
+}
+
+/// Gives the night its number, consecutive per project from 1, and keeps it. Only nights that
+/// really ran are given one.
+pub fn number(tx: &Tx<'_>, night: i64) -> Result<u64, Fault> {
+    tx.execute(
+        "UPDATE night SET number = (SELECT 1 + coalesce(max(number), 0) FROM night AS other
+             WHERE other.project = night.project)
+         WHERE id = ?1 AND number IS NULL",
+        [night],
+    )?;
+    required(tx, night)?
+        .number
+        .ok_or_else(|| Fault::Sql(rusqlite::Error::QueryReturnedNoRows))
+}
+
+/// The number the next night of this project would be given.
+pub fn next_number(db: &Connection, project: &str) -> Result<u64, Fault> {
+    Ok(db
+        .query_row(
+            "SELECT 1 + coalesce(max(number), 0) FROM night WHERE project = ?1",
+            [project],
+            |row| row.get::<_, Count>(0),
+        )?
+        .0)
+}
+
+/// Replaces the pins, for what is only known after the night began (targets, digests, tasks).
+pub fn set_pins(tx: &Tx<'_>, night: i64, pins: &Value) -> Result<(), Fault> {
+    tx.execute(
+        "UPDATE night SET pins = ?2 WHERE id = ?1",
+        (night, to_json("pins", pins)?),
+    )?;
+    Ok(())
+}
+
+/// The night stops and can go on later. Error: `night_ended`.
+pub fn stop(
+    tx: &Tx<'_>,
+    night: i64,
+    outcome: Outcome,
+    reason: &str,
+    until: Option<Instant>,
+) -> Result<(), Fault> {
+    let found = required(tx, night)?;
+    if found.state == State::Ended {
+        return Err(ended(night));
+    }
+    if found.state == State::Running {
+        add_activity(tx, &found, tx.now())?;
+    }
+    tx.execute(
+        "UPDATE night SET state = 'stopped', outcome = ?2, reason = ?3, until = ?4, ended_at = ?5 WHERE id = ?1",
+        (night, outcome, reason, until.map(At), At(tx.now())),
+    )?;
+    Ok(())
+}
+
+/// The night is over. Error: `night_ended` when it already was.
+pub fn end(
+    tx: &Tx<'_>,
+    night: i64,
+    outcome: Outcome,
+    reason: &str,
+    report: &Value,
+) -> Result<(), Fault> {
+    let found = required(tx, night)?;
+    if found.state == State::Ended {
+        return Err(ended(night));
+    }
+    if found.state == State::Running {
+        add_activity(tx, &found, tx.now())?;
+    }
+    tx.execute(
+        "UPDATE night SET state = 'ended', outcome = ?2, reason = ?3, until = NULL, report = ?4, ended_at = ?5
+         WHERE id = ?1",
+        (night, outcome, reason, to_json("report", report)?, At(tx.now())),
+    )?;
+    Ok(())
+}
+
+/// How long the night has been at work at `now`, over all its resumes.
+#[must_use]
+pub fn active(night: &Night, now: Instant) -> std::time::Duration {
+    let current = match night.state {
+        State::Running => elapsed_us(night.resumed_at, now),
+        State::Stopped | State::Ended => 0,
+    };
+    std::time::Duration::from_micros(night.active_us + current)
+}
+
+/// The night with this id.
+pub fn get(db: &Connection, night: i64) -> Result<Option<Night>, Fault> {
+    db.query_row(
+        &format!("SELECT {COLUMNS} FROM night WHERE id = ?1"),
+        [night],
+        raw,
+    )
+    .optional()?
+    .map(whole)
+    .transpose()
+}
+
+/// The newest nights of a project, or of all projects, newest first.
+pub fn list(db: &Connection, project: Option<&str>, limit: usize) -> Result<Vec<Night>, Fault> {
+    let mut rows = db.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM night WHERE ?1 IS NULL OR project = ?1 ORDER BY started_at DESC, id DESC LIMIT ?2"
+    ))?;
+    let found: Vec<Raw> = rows
+        .query_map((project, Count(limit as u64)), raw)?
+        .collect::<Result<_, _>>()?;
+    found.into_iter().map(whole).collect()
+}
+
+fn add_activity(tx: &Tx<'_>, night: &Night, until: Instant) -> Result<(), Fault> {
+    tx.execute(
+        "UPDATE night SET active_us = active_us + ?2 WHERE id = ?1",
+        (night.id, Count(elapsed_us(night.resumed_at, until))),
+    )?;
+    Ok(())
+}
+
+/// Microseconds from `from` to `to`; 0 when the clock was set back.
+fn elapsed_us(from: Instant, to: Instant) -> u64 {
+    u64::try_from(to.as_microsecond() - from.as_microsecond()).unwrap_or(0)
+}
+
+fn required(db: &Connection, night: i64) -> Result<Night, Fault> {
+    get(db, night)?.ok_or_else(|| {
+        Fault::Problem(Problem::permanent(
+            "night_unknown",
+            format!("There is no night {night}."),
+            "`skillopt night list` shows the nights.",
+        ))
+    })
+}
+
+fn ended(night: i64) -> Fault {
+    Fault::Problem(Problem::permanent(
+        "night_ended",
+        format!("Night {night} has already ended."),
+        "Start a new one with `skillopt sleep run`.",
+    ))
+}
+
+/// The name of this computer, for words only.
+fn host() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .ok()
+        .or_else(|| std::env::var("COMPUTERNAME").ok())
+        .or_else(|| std::env::var("HOSTNAME").ok())
+        .map_or_else(|| "this computer".to_owned(), |name| name.trim().to_owned())
+}

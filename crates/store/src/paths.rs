@@ -1,0 +1,141 @@
+//! The folders of SkillOpt: one for data, one for configuration.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use skillopt_core::Problem;
+
+/// Names the data folder (overrides the `location` file and the default).
+pub const DATA_VARIABLE: &str = "SKILLOPT_DATA_DIR";
+/// Names the configuration folder.
+pub const CONFIG_VARIABLE: &str = "SKILLOPT_CONFIG_DIR";
+
+/// Where everything of ours is. Nothing is created until it is needed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Paths {
+    /// Database, staged bundles, backups, hand-off questions, locks.
+    pub data: PathBuf,
+    /// What the user writes: settings, prompt overrides, and the `location` file.
+    pub config: PathBuf,
+}
+
+impl Paths {
+    /// The folders named by `env`, else the platform's usual ones.
+    ///
+    /// Data: `SKILLOPT_DATA_DIR`, else the path in the file `location` of the configuration folder
+    /// (written by `data move`), else the platform's data folder. Relative values are refused
+    /// (`path_not_absolute`).
+    pub fn from_env(env: &BTreeMap<String, String>) -> Result<Self, Problem> {
+        let named = |variable: &str| {
+            env.get(variable)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        let usual = || {
+            directories::ProjectDirs::from("", "", "skillopt").ok_or_else(|| {
+                Problem::permanent(
+                    "home_unknown",
+                    "Your home folder is not known.",
+                    format!("Set HOME, or {DATA_VARIABLE} and {CONFIG_VARIABLE}."),
+                )
+            })
+        };
+        let config = match named(CONFIG_VARIABLE) {
+            Some(path) => absolute(path, CONFIG_VARIABLE)?,
+            None => usual()?.config_dir().to_owned(),
+        };
+        let data = match named(DATA_VARIABLE) {
+            Some(path) => absolute(path, DATA_VARIABLE)?,
+            None => match moved(&config)? {
+                Some(path) => path,
+                None => usual()?.data_dir().to_owned(),
+            },
+        };
+        Ok(Self { data, config })
+    }
+
+    /// Both folders below `root`; for tests and demonstrations.
+    #[must_use]
+    pub fn at(root: &Path) -> Self {
+        Self {
+            data: root.join("data"),
+            config: root.join("config"),
+        }
+    }
+
+    /// The database file.
+    #[must_use]
+    pub fn database(&self) -> PathBuf {
+        self.data.join("skillopt.db")
+    }
+
+    /// Copies of the database made before each migration.
+    #[must_use]
+    pub fn copies(&self) -> PathBuf {
+        self.data.join("copies")
+    }
+
+    /// Staged bundles, one folder per proposal.
+    #[must_use]
+    pub fn staging(&self) -> PathBuf {
+        self.data.join("staging")
+    }
+
+    /// Bytes of the user's documents before an adoption, one folder per adoption.
+    #[must_use]
+    pub fn backups(&self) -> PathBuf {
+        self.data.join("backups")
+    }
+
+    /// Questions and answers of the hand-off backend for one project.
+    #[must_use]
+    pub fn handoff(&self, project: &str) -> PathBuf {
+        self.data.join("handoff").join(project)
+    }
+
+    /// Lock files. They may be deleted whenever nothing runs.
+    #[must_use]
+    pub fn locks(&self) -> PathBuf {
+        self.data.join("locks")
+    }
+
+    /// The user's prompt overrides.
+    #[must_use]
+    pub fn prompts(&self) -> PathBuf {
+        self.config.join("prompts.json")
+    }
+
+    /// The file that names the data folder after `data move`.
+    #[must_use]
+    pub fn location(&self) -> PathBuf {
+        self.config.join("location")
+    }
+}
+
+fn absolute(path: PathBuf, named_by: &str) -> Result<PathBuf, Problem> {
+    if path.is_absolute() {
+        return Ok(path);
+    }
+    Err(Problem::permanent(
+        "path_not_absolute",
+        format!(
+            "{named_by} names \"{}\", which is not an absolute path.",
+            path.display()
+        ),
+        "Give the whole path, beginning at the root.",
+    ))
+}
+
+/// The data folder named by the `location` file, if there is one.
+fn moved(config: &Path) -> Result<Option<PathBuf>, Problem> {
+    let file = config.join("location");
+    match std::fs::read_to_string(&file) {
+        Ok(text) => absolute(
+            PathBuf::from(text.trim_end_matches(['\r', '\n'])),
+            &file.to_string_lossy(),
+        )
+        .map(Some),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(crate::fault::io_problem(&error, "read", &file)),
+    }
+}

@@ -1,0 +1,67 @@
+//! Providers that said "not before": a pause belongs to the provider, not to a project.
+
+use rusqlite::{Connection, OptionalExtension};
+use serde::Serialize;
+use skillopt_core::Instant;
+
+use crate::fault::Fault;
+use crate::row::At;
+use crate::store::Tx;
+
+/// A pause of one provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Pause {
+    /// The provider's key, as the backend names it.
+    pub provider: String,
+    /// Not before.
+    pub until: Instant,
+    /// Why, in words or as an error code.
+    pub reason: String,
+}
+
+/// No calls to `provider` before `until`. A later end replaces an earlier one, never the reverse.
+pub fn set(tx: &Tx<'_>, provider: &str, until: Instant, reason: &str) -> Result<(), Fault> {
+    tx.execute(
+        "INSERT INTO pause (provider, until, reason, at) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (provider) DO UPDATE SET until = excluded.until, reason = excluded.reason, at = excluded.at
+             WHERE excluded.until > pause.until",
+        (provider, At(until), reason, At(tx.now())),
+    )?;
+    Ok(())
+}
+
+/// The pause of `provider` that is not over at `now`.
+pub fn active(db: &Connection, provider: &str, now: Instant) -> Result<Option<Pause>, Fault> {
+    Ok(db
+        .prepare_cached("SELECT until, reason FROM pause WHERE provider = ?1 AND until > ?2")?
+        .query_row((provider, At(now)), |row| {
+            Ok(Pause {
+                provider: provider.to_owned(),
+                until: row.get::<_, At>(0)?.0,
+                reason: row.get(1)?,
+            })
+        })
+        .optional()?)
+}
+
+/// Every pause that is not over at `now`.
+pub fn list(db: &Connection, now: Instant) -> Result<Vec<Pause>, Fault> {
+    let mut rows =
+        db.prepare("SELECT provider, until, reason FROM pause WHERE until > ?1 ORDER BY provider")?;
+    let pauses = rows
+        .query_map([At(now)], |row| {
+            Ok(Pause {
+                provider: row.get(0)?,
+                until: row.get::<_, At>(1)?.0,
+                reason: row.get(2)?,
+            })
+        })?
+        .collect::<Result<_, _>>()?;
+    Ok(pauses)
+}
+
+/// Ends the pause of `provider` now, because the user says so or a call succeeded.
+pub fn clear(tx: &Tx<'_>, provider: &str) -> Result<(), Fault> {
+    tx.execute("DELETE FROM pause WHERE provider = ?1", [provider])?;
+    Ok(())
+}

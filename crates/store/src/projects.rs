@@ -1,0 +1,164 @@
+//! Projects. The id is random and survives moving the folder; everything hangs on it.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension, Row};
+use serde::Serialize;
+use skillopt_core::{Instant, Problem};
+
+use crate::fault::Fault;
+use crate::row::At;
+use crate::store::Tx;
+
+/// A registered project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Project {
+    /// 16 random lowercase hex characters.
+    pub id: String,
+    /// Canonical absolute path of the folder.
+    pub root: String,
+    /// Last component of the path when it was registered.
+    pub name: String,
+    /// When it was registered.
+    pub first_seen: Instant,
+}
+
+const COLUMNS: &str = "id, root, name, first_seen";
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Project> {
+    Ok(Project {
+        id: row.get(0)?,
+        root: row.get(1)?,
+        name: row.get(2)?,
+        first_seen: row.get::<_, At>(3)?.0,
+    })
+}
+
+/// The project whose root is `root`, registered now when it is new (or was removed before).
+///
+/// `root` must exist; it is made canonical. Errors: `project_folder_missing`, `path_not_text`.
+pub fn find_or_register(tx: &Tx<'_>, root: &Path) -> Result<Project, Fault> {
+    let root = canonical(root)?;
+    if let Some(project) = with_root(tx, &root)? {
+        tx.execute(
+            "UPDATE project SET removed_at = NULL WHERE id = ?1",
+            [&project.id],
+        )?;
+        return Ok(project);
+    }
+    let name = Path::new(&root)
+        .file_name()
+        .map_or_else(|| root.clone(), |name| name.to_string_lossy().into_owned());
+    tx.execute(
+        "INSERT INTO project (id, root, name, first_seen) VALUES (lower(hex(randomblob(8))), ?1, ?2, ?3)",
+        (&root, &name, At(tx.now())),
+    )?;
+    with_root(tx, &root)?.ok_or_else(|| Fault::Sql(rusqlite::Error::QueryReturnedNoRows))
+}
+
+/// The registered project whose root is `root`. A folder that no longer exists is looked up as written.
+pub fn find(db: &Connection, root: &Path) -> Result<Option<Project>, Fault> {
+    let root = canonical(root).unwrap_or_else(|_| root.to_string_lossy().into_owned());
+    Ok(db
+        .query_row(
+            &format!("SELECT {COLUMNS} FROM project WHERE root = ?1 AND removed_at IS NULL"),
+            [root],
+            from_row,
+        )
+        .optional()?)
+}
+
+/// The project with this id, removed or not.
+pub fn get(db: &Connection, id: &str) -> Result<Option<Project>, Fault> {
+    Ok(db
+        .query_row(
+            &format!("SELECT {COLUMNS} FROM project WHERE id = ?1"),
+            [id],
+            from_row,
+        )
+        .optional()?)
+}
+
+/// Every registered project, in the order they were registered.
+pub fn list(db: &Connection) -> Result<Vec<Project>, Fault> {
+    let mut rows = db.prepare(&format!(
+        "SELECT {COLUMNS} FROM project WHERE removed_at IS NULL ORDER BY first_seen, id"
+    ))?;
+    let projects = rows.query_map([], from_row)?.collect::<Result<_, _>>()?;
+    Ok(projects)
+}
+
+/// The folder of project `id` is now at `new_root`; its history goes on.
+///
+/// Errors: `project_unknown`, `project_exists` (another project is registered there),
+/// `project_folder_missing`, `path_not_text`.
+pub fn relocate(tx: &Tx<'_>, id: &str, new_root: &Path) -> Result<Project, Fault> {
+    let root = canonical(new_root)?;
+    if let Some(other) = with_root(tx, &root)?
+        && other.id != id
+    {
+        return Err(Problem::permanent(
+            "project_exists",
+            format!("{root} is already registered as project {}.", other.id),
+            "Purge that project first if its history is not needed.",
+        )
+        .into());
+    }
+    tx.execute(
+        "UPDATE project SET root = ?2, removed_at = NULL WHERE id = ?1",
+        (id, &root),
+    )?;
+    get(tx, id)?.ok_or_else(|| unknown(id))
+}
+
+/// Takes project `id` off the list. Its history stays until it is purged, and comes back when the
+/// same folder is registered again. Error: `project_unknown`.
+pub fn remove(tx: &Tx<'_>, id: &str) -> Result<(), Fault> {
+    let changed = tx.execute(
+        "UPDATE project SET removed_at = ?2 WHERE id = ?1",
+        (id, At(tx.now())),
+    )?;
+    if changed == 0 {
+        Err(unknown(id))
+    } else {
+        Ok(())
+    }
+}
+
+fn with_root(db: &Connection, root: &str) -> Result<Option<Project>, Fault> {
+    Ok(db
+        .query_row(
+            &format!("SELECT {COLUMNS} FROM project WHERE root = ?1"),
+            [root],
+            from_row,
+        )
+        .optional()?)
+}
+
+fn unknown(id: &str) -> Fault {
+    Fault::Problem(Problem::permanent(
+        "project_unknown",
+        format!("No project is registered as \"{id}\"."),
+        "`skillopt project list` shows the registered projects.",
+    ))
+}
+
+fn canonical(root: &Path) -> Result<String, Problem> {
+    let real = root.canonicalize().map_err(|error| {
+        Problem::permanent(
+            "project_folder_missing",
+            format!(
+                "The project folder {} cannot be opened: {error}.",
+                root.display()
+            ),
+            "If it was moved, tell SkillOpt where with `skillopt project move`.",
+        )
+    })?;
+    real.into_os_string().into_string().map_err(|path| {
+        Problem::permanent(
+            "path_not_text",
+            format!("The path {} is not valid Unicode.", path.to_string_lossy()),
+            "Rename the folder so that its path is plain text.",
+        )
+    })
+}
