@@ -1,0 +1,212 @@
+//! Secrets are taken out of a text before it is stored, shown or sent anywhere (§7.10 of the reference,
+//! and the token formats of the providers people use).
+//!
+//! The value goes, the name and everything around it stay, and a mark says what was there:
+//! `api_key=[REDACTED]`, `[REDACTED_OPENAI_KEY]`. Redacting twice changes nothing more.
+//!
+//! One automaton finds the places where a secret could be; only around those is anything looked at, and
+//! never further than a constant, unless what is looked at is then taken out. So time is linear in the
+//! length of the text, whatever the text is.
+
+mod assignment;
+mod class;
+mod header;
+mod json;
+mod keyword;
+mod mark;
+mod name;
+mod pem;
+mod provider;
+mod run;
+mod value;
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use self::keyword::Lead;
+pub use self::mark::{contains_mark, is_mark};
+
+/// A text without its secrets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redacted<'t> {
+    /// The text; borrowed when there was nothing to take out.
+    pub text: Cow<'t, str>,
+    /// How many values were taken out. Marks that were already there do not count.
+    pub count: usize,
+}
+
+/// Takes every secret out of `text`.
+#[must_use]
+pub fn redact(text: &str) -> Redacted<'_> {
+    redact_except(text, &HashSet::new())
+}
+
+/// Takes every secret out of all texts in `value`, keys of objects included, and replaces as a whole
+/// what stands under a key that is named like a credential. Returns how many values were taken out.
+pub fn redact_json(value: &mut Value) -> usize {
+    Redactor::default().redact_json(value)
+}
+
+/// Redaction that lets pass what its user has seen and called a false alarm.
+#[derive(Debug, Clone, Default)]
+pub struct Redactor {
+    false_alarms: HashSet<String>,
+}
+
+impl Redactor {
+    /// A redactor that never takes out a value equal to one of these texts, surrounding white space
+    /// aside.
+    #[must_use]
+    pub fn with_false_alarms(texts: &[String]) -> Self {
+        let kept = texts.iter().map(|text| text.trim().to_owned());
+        Self {
+            false_alarms: kept.filter(|text| !text.is_empty()).collect(),
+        }
+    }
+
+    /// Takes every secret out of `text`.
+    #[must_use]
+    pub fn redact<'t>(&self, text: &'t str) -> Redacted<'t> {
+        redact_except(text, &self.false_alarms)
+    }
+
+    /// As [`redact_json`].
+    pub fn redact_json(&self, value: &mut Value) -> usize {
+        json::redact(value, &self.false_alarms)
+    }
+}
+
+fn redact_except<'t>(text: &'t str, false_alarms: &HashSet<String>) -> Redacted<'t> {
+    let mut scan = Scan::new(text, false_alarms);
+    scan.run();
+    scan.finish()
+}
+
+/// One pass over a text.
+struct Scan<'t, 'k> {
+    text: &'t str,
+    bytes: &'t [u8],
+    false_alarms: &'k HashSet<String>,
+    /// Keywords are looked for from here on.
+    at: usize,
+    /// The end of the last mark or kept value: nothing looks further back.
+    floor: usize,
+    /// Up to here the text has been copied to `out`.
+    copied: usize,
+    out: String,
+    count: usize,
+    /// Bytes looked at besides the automaton's one pass; tests hold it linear.
+    work: usize,
+}
+
+impl<'t, 'k> Scan<'t, 'k> {
+    fn new(text: &'t str, false_alarms: &'k HashSet<String>) -> Self {
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            false_alarms,
+            at: 0,
+            floor: 0,
+            copied: 0,
+            out: String::new(),
+            count: 0,
+            work: 0,
+        }
+    }
+
+    fn run(&mut self) {
+        let mut shaped = run::next_secret(self.bytes, 0, &mut self.work);
+        let mut hit = self.next_keyword();
+        loop {
+            if shaped.is_some_and(|span| span.start < self.floor) {
+                shaped = run::next_secret(self.bytes, self.floor, &mut self.work);
+            }
+            if hit.is_some_and(|(start, ..)| start < self.at) {
+                hit = self.next_keyword();
+            }
+            if let Some(span) = shaped
+                && hit.is_none_or(|(start, ..)| span.start <= start)
+            {
+                self.replace(span.start, span.end, span.mark);
+            } else if let Some((start, end, lead)) = hit {
+                self.at = end;
+                self.look(start, end, lead);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn next_keyword(&mut self) -> Option<(usize, usize, Lead)> {
+        let hit = keyword::next(self.bytes, self.at);
+        self.work += hit.map_or(self.bytes.len(), |(_, end, _)| end) - self.at;
+        hit
+    }
+
+    /// Looks at what a keyword at `start..end` announces.
+    fn look(&mut self, start: usize, end: usize, lead: Lead) {
+        match lead {
+            Lead::Mark => {
+                if let Some(end) = mark::end_at(self.bytes, start) {
+                    self.keep_to(end);
+                }
+            }
+            Lead::Provider(index) => {
+                if let Some(provider) = provider::PROVIDERS.get(index)
+                    && class::begins_word(self.bytes, self.floor, start)
+                    && let Some((end, mark)) = provider.token_at(self.bytes, start)
+                {
+                    self.replace(start, end, mark);
+                }
+            }
+            Lead::Name(word) => self.name(start, end, word),
+            Lead::Authorization => self.authorization(start, end),
+            Lead::Bearer => self.bearer(end),
+            Lead::Cookie => self.cookie(start, end),
+            Lead::Pem => {
+                if let Some(end) = pem::block_end(self.bytes, end, &mut self.work) {
+                    self.replace(start, end, mark::PRIVATE_KEY);
+                }
+            }
+            Lead::Address => self.address(end),
+            Lead::Signature => self.signature(start, end),
+            Lead::Webhook => self.webhook(start, end),
+            Lead::Telegram => self.telegram(start, end),
+            Lead::UserOption => self.user_option(start, end),
+        }
+    }
+
+    /// Leaves everything up to `end` as it is.
+    fn keep_to(&mut self, end: usize) {
+        self.floor = self.floor.max(end);
+        self.at = self.at.max(end);
+    }
+
+    /// Puts `mark` in the place of `start..end`, unless the user called that a false alarm.
+    fn replace(&mut self, start: usize, end: usize, mark: &str) {
+        if start >= self.copied && !self.false_alarms.contains(self.text[start..end].trim()) {
+            self.out.push_str(&self.text[self.copied..start]);
+            self.out.push_str(mark);
+            self.copied = end;
+            self.count += 1;
+            self.work += end - start;
+        }
+        self.keep_to(end);
+    }
+
+    fn finish(mut self) -> Redacted<'t> {
+        if self.count == 0 {
+            return Redacted {
+                text: Cow::Borrowed(self.text),
+                count: 0,
+            };
+        }
+        self.out.push_str(&self.text[self.copied..]);
+        Redacted {
+            text: Cow::Owned(self.out),
+            count: self.count,
+        }
+    }
+}

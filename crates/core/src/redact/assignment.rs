@@ -1,0 +1,521 @@
+//! Values behind the name of a credential.
+
+use memchr::memchr2;
+
+use super::class::{ALNUM, DIGIT, LOWER, UNDERSCORE, UPPER, any, begins_word, is};
+use super::keyword::Word;
+use super::name::{Strength, name_end, strength};
+use super::value::{
+    Form, Value, bare, braced, is_bare_secret, is_code, is_placeholder, is_random, is_small_number,
+    quote_at, quoted, skip_blanks, skip_space,
+};
+use super::{Scan, mark, provider};
+
+/// A name that may be a credential's.
+#[derive(Clone, Copy)]
+struct Name {
+    start: usize,
+    /// The end of the name with its tail (`_BASE`, `2`).
+    end: usize,
+    word: Word,
+    strength: Strength,
+    /// Whether a quote follows the name: a key of JSON, or an index.
+    quoted: bool,
+}
+
+/// The sign between a name and a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    /// `:` and its kin.
+    Colon,
+    /// `=` and its kin.
+    Equals,
+    /// `==`, `!=`: only a literal counts.
+    Compare,
+}
+
+/// The sign at `at`, and where it ends.
+fn sign(bytes: &[u8], at: usize) -> Option<(usize, Sign)> {
+    Some(match bytes.get(at..)? {
+        [b':', b':', ..] | [b'=', b'~', ..] => return None,
+        [b':', b'=', ..] | [b'?', b'=', ..] | [b'+', b'=', ..] | [b'=', b'>', ..] => {
+            (at + 2, Sign::Equals)
+        }
+        [b'|', b'|', b'=', ..] | [b'?', b'?', b'=', ..] => (at + 3, Sign::Equals),
+        [b'=' | b'!', b'=', b'=', ..] => (at + 3, Sign::Compare),
+        [b'=' | b'!', b'=', ..] => (at + 2, Sign::Compare),
+        [b'?', b':', ..] => (at + 2, Sign::Colon),
+        [b':', ..] => (at + 1, Sign::Colon),
+        [b'=', ..] => (at + 1, Sign::Equals),
+        [b'%', b'3', b'D' | b'd', ..] => (at + 3, Sign::Equals),
+        [b'\\', b'u', b'0', b'0', b'3', b'D' | b'd', ..] => (at + 6, Sign::Equals),
+        // The full-width colon.
+        [0xef, 0xbc, 0x9a, ..] => (at + 3, Sign::Colon),
+        _ => return None,
+    })
+}
+
+/// White space is skipped at most this far on either side of a sign.
+const LONGEST_GAP: usize = 64;
+
+impl Scan<'_, '_> {
+    /// A keyword of a name was found at `start..end`.
+    pub(super) fn name(&mut self, start: usize, end: usize, word: Word) {
+        let bytes = self.bytes;
+        if begins_word(bytes, self.floor, start)
+            && let Some((stop, mark)) = provider::NAMED
+                .iter()
+                .find_map(|named| named.token_at(bytes, start))
+        {
+            self.replace(start, stop, mark);
+            return;
+        }
+        let Some(name_end) = name_end(bytes, end) else {
+            return;
+        };
+        let Some(strength) = strength(bytes, self.floor, start, end, word) else {
+            return;
+        };
+        self.work += LONGEST_GAP;
+        let mut at = name_end;
+        let mut name = Name {
+            start,
+            end: name_end,
+            word,
+            strength,
+            quoted: false,
+        };
+        if let Some((quote, _)) = quote_at(bytes, at) {
+            name.quoted = true;
+            at = quote + 1;
+            if bytes.get(at) == Some(&b']') {
+                at += 1;
+            }
+        }
+        at += bytes[at..]
+            .iter()
+            .take(2)
+            .take_while(|&&byte| byte == b'*')
+            .count();
+        let gap = if name.quoted {
+            skip_space(bytes, at, LONGEST_GAP)
+        } else {
+            skip_blanks(bytes, at, LONGEST_GAP)
+        };
+        if let Some((after, sign)) = sign(bytes, gap) {
+            self.assigned(&name, after, sign);
+        } else if bytes.get(gap) == Some(&b'(') {
+            self.argument(gap + 1);
+        } else if bytes.get(at) == Some(&b'>') {
+            self.element(&name, at + 1);
+        } else if let Some((after, sign)) = self.value_field(&name, at) {
+            self.assigned(&name, after, sign);
+        } else if gap > at && !name.quoted {
+            self.spoken(&name, gap);
+        }
+    }
+
+    /// `"name": "DB_PASSWORD", "value": "x"`, `name="password" value="x"`, and the same over two lines
+    /// of YAML: the sign behind `value` or `content`.
+    fn value_field(&self, name: &Name, at: usize) -> Option<(usize, Sign)> {
+        let bytes = self.bytes;
+        let comma = at + usize::from(bytes.get(at) == Some(&b','));
+        let mut field = skip_space(bytes, comma, LONGEST_GAP);
+        if field == comma || !(name.quoted || bytes[comma..field].contains(&b'\n')) {
+            return None;
+        }
+        if let Some((quote, _)) = quote_at(bytes, field) {
+            field = quote + 1;
+        }
+        let rest = &bytes[field..];
+        let length = [&b"value"[..], b"content"].into_iter().find_map(|word| {
+            rest.get(..word.len())
+                .filter(|head| head.eq_ignore_ascii_case(word))
+                .map(<[u8]>::len)
+        })?;
+        let mut after = field + length;
+        if let Some((quote, _)) = quote_at(bytes, after) {
+            after = quote + 1;
+        }
+        sign(bytes, skip_blanks(bytes, after, LONGEST_GAP))
+    }
+
+    /// The value behind a sign.
+    fn assigned(&mut self, name: &Name, after: usize, sign: Sign) {
+        let bytes = self.bytes;
+        let mut at = skip_blanks(bytes, after, LONGEST_GAP);
+        // The end of **bold** text in Markdown.
+        if bytes[at..].starts_with(b"** ") {
+            at = skip_blanks(bytes, at + 2, LONGEST_GAP);
+        }
+        if name.quoted {
+            let line = skip_space(bytes, after, LONGEST_GAP);
+            if quote_at(bytes, line).is_some() {
+                at = line;
+            }
+        }
+        // Prefixes of string literals: b"…", f"…", rb'…', @"…".
+        let prefix = bytes[at..]
+            .iter()
+            .take(2)
+            .take_while(|byte| b"bBrRuUfFL@$".contains(byte))
+            .count();
+        if prefix > 0 && matches!(bytes.get(at + prefix), Some(b'"' | b'\'')) {
+            at += prefix;
+        }
+        if let Some((quote, slashes)) = quote_at(bytes, at) {
+            let value = quoted(bytes, quote, slashes);
+            self.consider(name, &value, after, sign);
+            return;
+        }
+        if sign == Sign::Compare {
+            return;
+        }
+        match bytes.get(at) {
+            Some(b'{') if sign == Sign::Equals => {
+                if let Some(value) = braced(bytes, at) {
+                    let inside = &bytes[value.start..value.end];
+                    let expression = !any(inside, DIGIT)
+                        && inside.iter().all(|&byte| {
+                            is(byte, ALNUM | UNDERSCORE) || b" .()[]>=?!|&,\"'".contains(&byte)
+                        });
+                    if !expression {
+                        self.consider(name, &value, after, sign);
+                    }
+                }
+            }
+            Some(b'[') if quote_at(bytes, skip_space(bytes, at + 1, LONGEST_GAP)).is_some() => {
+                self.list(name, at + 1, after, sign);
+            }
+            Some(b'|' | b'>') if sign == Sign::Colon && name.strength == Strength::Sure => {
+                self.block(name, at + 1)
+            }
+            _ => {
+                let environment = at == after && sign == Sign::Equals && self.is_environment(name);
+                let value = self.bare_for(name, at, environment);
+                let text = &bytes[value.start..value.end];
+                let rest = &bytes[value.end..bytes.len().min(value.end + 256)];
+                if !environment && is_code(text, rest, at == after, sign == Sign::Colon) {
+                    self.code(name, &value, sign);
+                } else {
+                    self.consider(name, &value, after, sign);
+                }
+            }
+        }
+    }
+
+    /// The bare value at `at`. Behind a name that says little, a value is read to its end only when its
+    /// beginning looks like a secret: what is kept may be read again, and must be short.
+    fn bare_for(&self, name: &Name, at: usize, environment: bool) -> Value {
+        const LONGEST_KEPT: usize = 256;
+        let near = bare(
+            &self.bytes[..self.bytes.len().min(at + LONGEST_KEPT)],
+            at,
+            environment,
+        );
+        let cut = near.after == at + LONGEST_KEPT;
+        let secret = || self.looks_secret(name, &self.bytes[near.start..near.end]);
+        if cut && (name.strength == Strength::Sure || secret()) {
+            bare(self.bytes, at, environment)
+        } else {
+            near
+        }
+    }
+
+    /// Takes out a value unless it is plainly none.
+    fn consider(&mut self, name: &Name, value: &Value, after: usize, sign: Sign) {
+        let bytes = self.bytes;
+        self.work += value.after - value.start;
+        let text = &bytes[value.start..value.end];
+        let closed = matches!(value.form, Form::Quoted { closed: true });
+        if let Some(end) = mark::end_at(bytes, value.start)
+            && (!closed || end == value.end)
+        {
+            self.keep_to(end);
+            return;
+        }
+        if is_placeholder(text) || (value.form == Form::Bare && is_small_number(text)) {
+            return;
+        }
+        let number = text.iter().all(|&byte| is(byte, DIGIT));
+        if name.word == Word::Token && value.form == Form::Bare && number && text.len() <= 9 {
+            return;
+        }
+        let path = matches!(text, [b'/', ..] | [b'~', b'/', ..] | [b'.', b'/', ..]);
+        if name.word == Word::Pwd && path {
+            return;
+        }
+        if name.strength == Strength::Maybe && !self.looks_secret(name, text) {
+            return;
+        }
+        let mark = self.assigned_mark(name, value, after, sign);
+        self.replace(value.start, value.end, mark);
+    }
+
+    /// Whether the value of a name that says little is a secret by its looks.
+    fn looks_secret(&self, name: &Name, text: &[u8]) -> bool {
+        if name.word == Word::Pass {
+            return text.len() >= 6
+                && any(text, DIGIT)
+                && any(text, LOWER | UPPER)
+                && !text.contains(&b' ');
+        }
+        let shouted = is(self.bytes[name.start], UPPER) && is(self.bytes[name.start + 1], UPPER);
+        is_random(text, shouted)
+    }
+
+    /// The mark for the value of an assignment (§7.10).
+    fn assigned_mark(
+        &mut self,
+        name: &Name,
+        value: &Value,
+        after: usize,
+        sign: Sign,
+    ) -> &'static str {
+        let bytes = self.bytes;
+        if name.quoted {
+            return mark::PLAIN;
+        }
+        let tight = after == name.end + 1 && sign == Sign::Equals;
+        let before = &bytes[self.floor..name.start];
+        let word = &bytes[name.start..name.end];
+        let alone = before
+            .last()
+            .is_none_or(|&last| !is(last, ALNUM | UNDERSCORE));
+        let database = match word {
+            b"Password" | b"Pwd" | b"pwd" => alone,
+            b"PWD" => before.ends_with(b";"),
+            _ => false,
+        };
+        if tight && database {
+            return mark::DB_PASS;
+        }
+        let account =
+            before.len() >= 7 && before[before.len() - 7..].eq_ignore_ascii_case(b"account");
+        if tight && name.word == Word::Key && account {
+            return mark::STORAGE_KEY;
+        }
+        self.mark_for(value.start, value.end)
+    }
+
+    /// Whether the name stands at the beginning of a line of an environment file or a shell script, in
+    /// capitals: `export DB_PASSWORD=…`.
+    fn is_environment(&self, name: &Name) -> bool {
+        const LONGEST: usize = 64;
+        let bytes = self.bytes;
+        let capital = |byte: u8| is(byte, UPPER | DIGIT | UNDERSCORE);
+        if !bytes[name.start..name.end]
+            .iter()
+            .all(|&byte| capital(byte))
+        {
+            return false;
+        }
+        let back = &bytes[self.floor..name.start];
+        let letters = back
+            .iter()
+            .rev()
+            .take(LONGEST)
+            .take_while(|&&byte| capital(byte))
+            .count();
+        let line = &back[..back.len() - letters];
+        let line = &line[line.len().saturating_sub(16)..];
+        let line = line.rsplit(|&byte| byte == b'\n').next().unwrap_or(line);
+        [
+            &b""[..],
+            b"export",
+            b"set",
+            b"ENV",
+            b"-",
+            b"- -e",
+            b"-e",
+            b"--env",
+            b"declare -x",
+        ]
+        .contains(&line.trim_ascii())
+    }
+
+    /// A value that is code: past the type of a declaration there may be a literal, and in a call too.
+    fn code(&mut self, name: &Name, value: &Value, sign: Sign) {
+        const LONGEST_TYPE: usize = 48;
+        let bytes = self.bytes;
+        let window = &bytes[value.start..bytes.len().min(value.end + LONGEST_TYPE)];
+        let line = memchr2(b'\n', b'\r', window).unwrap_or(window.len());
+        let window = &window[..line];
+        if let Some(call) = memchr2(b'(', b'[', window)
+            && window[..call]
+                .iter()
+                .all(|&byte| is(byte, ALNUM | UNDERSCORE) || b"&*.:<>!? ".contains(&byte))
+        {
+            self.argument(value.start + call + 1);
+            return;
+        }
+        if sign == Sign::Colon
+            && let Some(equals) = memchr::memchr(b'=', window)
+            && window[..equals]
+                .iter()
+                .all(|&byte| is(byte, ALNUM | UNDERSCORE) || b"&*.:<>[]|?' ".contains(&byte))
+            && window.get(equals + 1) != Some(&b'>')
+        {
+            self.assigned(name, value.start + equals + 1, Sign::Equals);
+        }
+    }
+
+    /// The first argument of a call, when it is a literal that looks like a secret.
+    fn argument(&mut self, at: usize) {
+        let bytes = self.bytes;
+        let at = skip_blanks(bytes, at, LONGEST_GAP);
+        let prefix = usize::from(bytes.get(at).is_some_and(|byte| b"bru".contains(byte)));
+        let Some((quote, slashes)) = quote_at(bytes, at).or_else(|| quote_at(bytes, at + prefix))
+        else {
+            return;
+        };
+        let value = quoted(bytes, quote, slashes);
+        self.work += value.after - at;
+        let text = &bytes[value.start..value.end];
+        let name = text
+            .iter()
+            .all(|&byte| is(byte, UPPER | DIGIT | UNDERSCORE));
+        let secret = matches!(value.form, Form::Quoted { closed: true })
+            && (6..=512).contains(&text.len())
+            && any(text, DIGIT)
+            && any(text, LOWER | UPPER)
+            && !name
+            && !text.contains(&b' ')
+            && !text.contains(&b'/')
+            && !is_placeholder(text)
+            && mark::end_at(bytes, value.start).is_none();
+        if secret {
+            let mark = self.mark_for(value.start, value.end);
+            self.replace(value.start, value.end, mark);
+        }
+    }
+
+    /// The text of an XML element named like a credential.
+    fn element(&mut self, name: &Name, start: usize) {
+        const LONGEST_TAG: usize = 64;
+        let before = &self.bytes[self.floor..name.start];
+        let opens = before
+            .iter()
+            .rev()
+            .take(LONGEST_TAG)
+            .find(|&&byte| !is(byte, super::class::WORD | super::class::DOT) && byte != b':')
+            == Some(&b'<');
+        if !opens {
+            return;
+        }
+        let end = memchr2(b'<', b'\n', &self.bytes[start..])
+            .map_or(self.bytes.len(), |length| start + length);
+        if self.bytes.get(end) == Some(&b'<') {
+            let value = Value {
+                start,
+                end,
+                after: end,
+                form: Form::Bare,
+            };
+            self.consider(name, &value, start, Sign::Colon);
+        }
+    }
+
+    /// The strings of a list.
+    fn list(&mut self, name: &Name, start: usize, after: usize, sign: Sign) {
+        let mut at = start;
+        loop {
+            at = skip_space(self.bytes, at, LONGEST_GAP);
+            let Some((quote, slashes)) = quote_at(self.bytes, at) else {
+                break;
+            };
+            let value = quoted(self.bytes, quote, slashes);
+            self.consider(name, &value, after, sign);
+            at = skip_space(self.bytes, value.after, LONGEST_GAP);
+            if self.bytes.get(at) != Some(&b',') {
+                break;
+            }
+            at += 1;
+        }
+        self.at = self.at.max(at.min(self.bytes.len()));
+    }
+
+    /// A block of YAML: the indented lines behind `name: |`.
+    fn block(&mut self, name: &Name, at: usize) {
+        const MOST_LINES: usize = 64;
+        let bytes = self.bytes;
+        let at = at + usize::from(matches!(bytes.get(at), Some(b'-' | b'+')));
+        let line = skip_blanks(bytes, at, LONGEST_GAP);
+        if bytes.get(line) != Some(&b'\n') {
+            return;
+        }
+        let start = skip_blanks(bytes, line + 1, LONGEST_GAP);
+        let indent = start - line - 1;
+        if indent == 0 || mark::end_at(bytes, start).is_some() {
+            return;
+        }
+        let mut end = start;
+        for _ in 0..MOST_LINES {
+            end = memchr::memchr(b'\n', &bytes[end..]).map_or(bytes.len(), |length| end + length);
+            let next = skip_blanks(bytes, (end + 1).min(bytes.len()), indent);
+            if end == bytes.len() || next - end - 1 < indent {
+                break;
+            }
+            end = next;
+        }
+        let value = Value {
+            start,
+            end: end.min(bytes.len()),
+            after: end,
+            form: Form::Bare,
+        };
+        self.consider(name, &value, at, Sign::Colon);
+    }
+
+    /// A name and a value with nothing between them but spaces: `password hunter2`, `password is x1y2z3`.
+    fn spoken(&mut self, name: &Name, gap: usize) {
+        let bytes = self.bytes;
+        if name.strength == Strength::Maybe {
+            return;
+        }
+        let mut at = gap;
+        for word in [&b"is"[..], b"was"] {
+            if bytes[at..].starts_with(word) {
+                let after = at + word.len();
+                let colon = after + usize::from(bytes.get(after) == Some(&b':'));
+                let next = skip_blanks(bytes, colon, LONGEST_GAP);
+                if next > colon {
+                    at = next;
+                }
+            }
+        }
+        let value = match quote_at(bytes, at) {
+            Some((quote, slashes)) => quoted(bytes, quote, slashes),
+            None => bare(bytes, at, false),
+        };
+        let mut end = value.end;
+        if value.form == Form::Bare {
+            while end > value.start && matches!(bytes[end - 1], b'.' | b':' | b'!' | b'?') {
+                end -= 1;
+            }
+        }
+        let text = &bytes[value.start..end];
+        self.work += value.after - value.start;
+        if let Some(stop) = mark::end_at(bytes, value.start) {
+            self.keep_to(stop);
+            return;
+        }
+        let quoted = value.form != Form::Bare;
+        if quoted && (!any(text, DIGIT) || text.contains(&b' ')) {
+            return;
+        }
+        let opens = text
+            .first()
+            .is_none_or(|byte| b"-|&<>({[$%*#/~.@=\\".contains(byte));
+        let count = name.word == Word::Token
+            && text.len() <= 12
+            && text.iter().all(|&byte| {
+                is(byte, DIGIT) || matches!(byte, b'.' | b',' | b'k' | b'K' | b'M' | b'-' | b':')
+            });
+        if opens || count || !is_bare_secret(text) {
+            return;
+        }
+        let mark = self.mark_for(value.start, end);
+        self.replace(value.start, end, mark);
+    }
+}

@@ -1,0 +1,65 @@
+//! PEM private key blocks.
+
+use memchr::memmem;
+
+use super::class::{ALNUM, BASE64, DASH, run_end};
+
+/// How far an end line is looked for, and how long an unterminated body may be. The largest RSA keys in
+/// use take about 13 KiB.
+const LONGEST: usize = 32 * 1024;
+
+/// The end of the private key block whose `-----BEGIN ` ends at `label`, if it is one and has a body.
+///
+/// Without an end line, what looks like the body is taken. `work` grows by the bytes looked at; the
+/// search stops at the next row of dashes, so no byte is searched for two blocks.
+pub(super) fn block_end(bytes: &[u8], label: usize, work: &mut usize) -> Option<usize> {
+    let line = &bytes[label..bytes.len().min(label + 64)];
+    let dashes = memmem::find(line, b"-----")?;
+    memmem::find(&line[..dashes], b"PRIVATE KEY")?;
+    let body = label + dashes + 5;
+    let window = &bytes[body..bytes.len().min(body + LONGEST)];
+    let next = memmem::find(window, b"-----");
+    *work += next.unwrap_or(window.len());
+    if let Some(next) = next
+        && window[next..].starts_with(b"-----END ")
+    {
+        let rest = &window[next + 9..window.len().min(next + 9 + 64)];
+        let end = memmem::find(rest, b"-----").map_or(next + 9, |at| next + 9 + at + 5);
+        return Some(body + end);
+    }
+    let open = &window[..next.unwrap_or(window.len())];
+    body_end(open).map(|end| body + end)
+}
+
+/// Where the base64 lines of a body end; `None` when there are none.
+fn body_end(text: &[u8]) -> Option<usize> {
+    let mut end = None;
+    let mut at = 0;
+    while at < text.len() {
+        match text[at] {
+            b'\\' if matches!(text.get(at + 1), Some(b'n' | b'r' | b't')) => at += 2,
+            byte if byte.is_ascii_whitespace() || b"\\\"'+,>|:".contains(&byte) => at += 1,
+            _ => {
+                let word = run_end(text, at, ALNUM | BASE64 | DASH);
+                let length = word - at;
+                let heads = [&b"Proc-Type"[..], b"4", b"ENCRYPTED", b"DEK-Info"];
+                let header = end.is_none()
+                    && (heads.contains(&&text[at..word])
+                        || text[at..word].starts_with(b"AES-")
+                        || text[at..word].starts_with(b"DES-"));
+                if length >= 20 {
+                    end = Some(word);
+                } else if !header {
+                    // A short last line belongs to the body; anything else ends it.
+                    return if end.is_some() && length > 0 {
+                        Some(word)
+                    } else {
+                        end
+                    };
+                }
+                at = word;
+            }
+        }
+    }
+    end
+}
