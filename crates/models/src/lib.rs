@@ -3,6 +3,8 @@
 pub mod backend;
 pub mod cancel;
 pub mod error;
+pub mod parse;
+pub mod templates;
 
 pub use backend::{Asking, Backend, Finish, RawReply, Usage};
 pub use cancel::CancelToken;
