@@ -56,6 +56,32 @@ pub enum Unmatched {
     Redacted,
     /// The text contains a region marker.
     Marker,
+    /// The text opens an HTML comment and leaves it open: agents that leave out comments would not
+    /// see the rules after it.
+    OpenComment,
+    /// The text contains a control character.
+    ControlCharacter,
     /// The text is longer than a rule may be.
     TooLong,
+}
+
+impl Unmatched {
+    /// The reason in one sentence.
+    #[must_use]
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Self::Blank => "The edit says nothing to add, or no rule to look for.",
+            Self::Duplicate => "The rule is already there.",
+            Self::AnchorAbsent => "No learned rule contains the text the edit refers to.",
+            Self::AnchorAmbiguous => {
+                "More than one learned rule contains the text the edit refers to."
+            }
+            Self::Identical => "The replacement is the rule it would replace.",
+            Self::Redacted => "The edit touches a place where a secret was left out.",
+            Self::Marker => "The text contains a marker of the learned region.",
+            Self::OpenComment => "The text opens an HTML comment and does not close it.",
+            Self::ControlCharacter => "The text contains a control character.",
+            Self::TooLong => "The text is longer than a rule may be.",
+        }
+    }
 }

@@ -38,6 +38,14 @@ pub const START: &str = "<!-- SKILLOPT-SLEEP:LEARNED START -->";
 /// The line that closes the region (§6.5).
 pub const END: &str = "<!-- SKILLOPT-SLEEP:LEARNED END -->";
 
+/// What marks a marker, without white space and in upper case: those of the region (§6.5) and of the
+/// reference's slow update (§6.6).
+pub(crate) const MARKER_WORDS: [&str; 3] = [
+    "SKILLOPT-SLEEP:LEARNED",
+    "SLOW_UPDATE_START",
+    "SLOW_UPDATE_END",
+];
+
 /// The heading of a region (§6.5).
 const HEADING: &str = "Learned preferences & procedures";
 /// The banner of a region. It names SkillOpt, by which it is recognised as ours.
