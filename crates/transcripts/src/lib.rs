@@ -1,1 +1,41 @@
 //! Where each coding agent keeps its sessions, and how they are read.
+//!
+//! [`harvest()`] looks through the homes of the agents, reads what changed since the last time, and
+//! returns the sessions of one project: human turns and the agent's answers, redacted, each message
+//! once however many files hold a copy of it. Whatever is left out is counted with its [`Reason`].
+//!
+//! One folder per agent ([`claude`], [`codex`]) knows that agent's paths and records. Everything
+//! else (lines, limits, privacy, scope, copies, the index of files) is the same for every agent.
+//!
+//! Transcripts are written by others and may be anything: broken, huge, hostile, or changing while
+//! they are read. No content of a file makes a harvest fail; the rest is read and the fault counted.
+
+mod assembly;
+pub mod claude;
+pub mod codex;
+mod digest;
+mod exclude;
+mod feedback_seam;
+mod file;
+mod files;
+mod gather;
+mod harvest;
+mod head;
+mod index;
+mod lenient;
+mod lines;
+mod own_calls;
+mod owners;
+mod reading;
+mod reason;
+mod request;
+mod rules;
+mod scope;
+mod session;
+mod source;
+
+pub use digest::Digest;
+pub use harvest::{FileCounts, Harvest, Looked, harvest};
+pub use reason::{Reason, Unit};
+pub use request::{Homes, ProjectScope, Request, Scope};
+pub use session::{Author, Session, Turn};

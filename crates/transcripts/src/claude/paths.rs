@@ -1,0 +1,59 @@
+//! Where Claude Code keeps its sessions.
+
+use std::path::Path;
+
+use crate::files::{Store, Taken};
+use crate::reason::Reason;
+
+/// `<home>/projects/<folder name with every odd character as a dash>/<session id>.jsonl`. The
+/// folder's name says nothing for certain (two projects can share one), so it is never decoded.
+pub(crate) const STORES: &[Store] = &[Store {
+    folder: "projects",
+    deepest: 12,
+}];
+
+/// Whether a file is a session. Sub-agents write theirs into folders called `subagents`, and older
+/// versions beside the sessions as `agent-….jsonl`.
+pub(crate) fn takes(path: &Path) -> Taken {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if !(name.ends_with(".jsonl") || name.ends_with(".jsonl.zst")) {
+        return Taken::No;
+    }
+    let in_subagents = path
+        .parent()
+        .and_then(Path::file_name)
+        .is_some_and(|folder| folder == "subagents");
+    if in_subagents || name.starts_with("agent-") {
+        return Taken::Skipped(Reason::SubagentFile);
+    }
+    Taken::Yes
+}
+
+/// The session id is the file's name.
+pub(crate) fn session_id(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.strip_suffix(".zst").unwrap_or(&name);
+    name.strip_suffix(".jsonl").unwrap_or(name).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_and_subagents_are_told_apart() {
+        let takes = |path: &str| takes(Path::new(path));
+        assert_eq!(takes("p/-w-app/1f.jsonl"), Taken::Yes);
+        assert_eq!(takes("p/-w-app/1f.jsonl.zst"), Taken::Yes);
+        assert_eq!(
+            takes("p/-w-app/1f/subagents/agent-2.jsonl"),
+            Taken::Skipped(Reason::SubagentFile)
+        );
+        assert_eq!(
+            takes("p/-w-app/agent-2.jsonl"),
+            Taken::Skipped(Reason::SubagentFile)
+        );
+        assert_eq!(takes("p/-w-app/1f/subagents/agent-2.meta.json"), Taken::No);
+        assert_eq!(takes("p/-w-app/memory/MEMORY.md"), Taken::No);
+    }
+}

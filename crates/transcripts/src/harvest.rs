@@ -1,0 +1,291 @@
+//! The harvest: find files, read those that changed, decide what counts, put sessions together.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use skillopt_core::agent::Agent;
+use skillopt_core::{Instant, Problem};
+use skillopt_store::Store;
+
+use crate::assembly::{Part, session};
+use crate::file::{self, Conditions};
+use crate::gather::{Gathering, Held, Kept};
+use crate::index::{self, place_of};
+use crate::lines::Limits;
+use crate::owners::{Holder, owners};
+use crate::reading::Counts;
+use crate::reason::Reason;
+use crate::request::Request;
+use crate::rules::Rules;
+use crate::scope::Project;
+use crate::session::Session;
+
+/// What a harvest found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Harvest {
+    /// The sessions of the project, the one that ended last first.
+    pub sessions: Vec<Session>,
+    /// How much was left out, per agent and reason.
+    pub skipped: BTreeMap<(Agent, Reason), u64>,
+    /// Record types this version does not know, per agent and name: a sign that a format changed.
+    pub unknown: BTreeMap<(Agent, String), u64>,
+    /// What was done with the files.
+    pub files: FileCounts,
+    /// Where was looked.
+    pub looked: Vec<Looked>,
+    /// When the last turn of any project was written, per agent.
+    pub newest: BTreeMap<Agent, Instant>,
+}
+
+/// What was done with the files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FileCounts {
+    /// Transcript files there are.
+    pub found: u64,
+    /// Files that have not changed since they were read, and were not opened.
+    pub unchanged: u64,
+    /// Files that were read.
+    pub read: u64,
+    /// Files among those of which only the new end was read.
+    pub continued: u64,
+    /// Bytes that were read, decompressed.
+    pub bytes: u64,
+}
+
+/// One folder that was looked through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Looked {
+    /// Whose it is.
+    pub agent: Agent,
+    /// The folder.
+    pub folder: PathBuf,
+    /// Whether it is there.
+    pub present: bool,
+    /// Transcript files in it.
+    pub files: u64,
+}
+
+/// Reads the transcripts of some agents and returns the sessions of one project.
+///
+/// With a store, files that have not changed since the last harvest are not opened, and what is read
+/// now is remembered. `cancel` is asked every few milliseconds; what was read until then is
+/// remembered.
+///
+/// Errors: `exclude_invalid`, `harvest_cancelled`, and those of the store. Nothing in a transcript is
+/// an error: it is counted in [`Harvest::skipped`].
+pub fn harvest(
+    request: &Request,
+    store: Option<&Store>,
+    cancel: &dyn Fn() -> bool,
+) -> Result<Harvest, Problem> {
+    harvest_within(request, store, cancel, &Limits::default())
+}
+
+/// [`harvest`] with other limits, for tests.
+pub(crate) fn harvest_within(
+    request: &Request,
+    store: Option<&Store>,
+    cancel: &dyn Fn() -> bool,
+    limits: &Limits,
+) -> Result<Harvest, Problem> {
+    let rules = Rules::new(request)?;
+    let project = Project::new(&request.project);
+    let mut harvest = Harvest::default();
+    let mut held = Vec::new();
+    let mut agents = request.agents.clone();
+    agents.sort_unstable();
+    agents.dedup();
+    for agent in agents {
+        let gathering = Gathering {
+            agent,
+            request,
+            store,
+            cancel,
+            limits,
+            rules: &rules,
+            project: &project,
+        };
+        gathering.run(&mut harvest, &mut held)?;
+    }
+    put_together(request, store, &project, &held, &mut harvest)?;
+    Ok(harvest)
+}
+
+impl Harvest {
+    /// Adds what was left out of a file.
+    pub(crate) fn count(&mut self, agent: Agent, counts: &Counts) {
+        for (&reason, &number) in &counts.reasons {
+            self.skip(agent, reason, number);
+        }
+        for (name, &number) in &counts.unknown {
+            *self.unknown.entry((agent, name.clone())).or_default() += number;
+        }
+    }
+
+    pub(crate) fn skip(&mut self, agent: Agent, reason: Reason, number: u64) {
+        if number > 0 {
+            *self.skipped.entry((agent, reason)).or_default() += number;
+        }
+    }
+}
+
+/// Decides what counts, and makes sessions of it.
+fn put_together(
+    request: &Request,
+    store: Option<&Store>,
+    project: &Project,
+    held: &[Held],
+    harvest: &mut Harvest,
+) -> Result<(), Problem> {
+    let holders: Vec<Holder<'_>> = held
+        .iter()
+        .map(|held| Holder {
+            agent: held.agent,
+            facts: &held.facts,
+        })
+        .collect();
+    let owners = owners(&holders);
+    for held in held {
+        harvest.count(held.agent, &held.facts.counts);
+        let ended = held
+            .facts
+            .ended()
+            .and_then(|at| Instant::from_millisecond(at).ok());
+        if let Some(ended) = ended {
+            let newest = harvest.newest.entry(held.agent).or_insert(ended);
+            *newest = ended.max(*newest);
+        }
+    }
+    for members in &owners.sessions {
+        let Some(first) = members.first().map(|&index| &held[index]) else {
+            continue;
+        };
+        let agent = first.agent;
+        let verdict = members.iter().find_map(|&index| held[index].facts.verdict);
+        if let Some(reason) = verdict {
+            harvest.skip(agent, reason, 1);
+            continue;
+        }
+        let chosen = choose(members, held, &owners.counts, project, harvest);
+        let reason = match chosen {
+            Chosen::Some { ended } => {
+                let since = request.since.map(Instant::as_millisecond);
+                match (ended, since) {
+                    (Some(ended), Some(since)) if ended < since => Some(Reason::BeforeSince),
+                    _ => None,
+                }
+            }
+            Chosen::NoneHere => Some(Reason::OtherProject),
+            Chosen::NoneAtAll => Some(Reason::NoHumanTurn),
+            Chosen::Copies => continue,
+        };
+        if let Some(reason) = reason {
+            harvest.skip(agent, reason, 1);
+            continue;
+        }
+        let mut bodies = Vec::new();
+        for &index in members {
+            match (&held[index].exchanges, store) {
+                (Kept::InIndex(id), Some(store)) => bodies.push(index::body(store, *id)?.exchanges),
+                // Owned below, where it is borrowed.
+                _ => bodies.push(Vec::new()),
+            }
+        }
+        let parts: Vec<Part<'_>> = members
+            .iter()
+            .zip(&bodies)
+            .map(|(&index, fetched)| Part {
+                path: &held[index].path,
+                places: &held[index].facts.places,
+                exchanges: match &held[index].exchanges {
+                    Kept::Here(exchanges) => exchanges,
+                    Kept::InIndex(_) | Kept::Nowhere => fetched,
+                },
+                counted: &owners.counts[index],
+            })
+            .collect();
+        let session = session(agent, &first.facts.session, &parts, &|directory| {
+            project.covers(directory)
+        });
+        harvest.sessions.extend(session);
+    }
+    harvest
+        .sessions
+        .sort_by(|a, b| (b.ended, a.agent, &a.id).cmp(&(a.ended, b.agent, &b.id)));
+    Ok(())
+}
+
+/// What of a session counts and belongs to the project.
+enum Chosen {
+    Some {
+        ended: Option<i64>,
+    },
+    NoneHere,
+    NoneAtAll,
+    /// Everything in it is counted elsewhere.
+    Copies,
+}
+
+fn choose(
+    members: &[usize],
+    held: &[Held],
+    counts: &[Vec<bool>],
+    project: &Project,
+    harvest: &mut Harvest,
+) -> Chosen {
+    let mut ended = None;
+    let (mut here, mut elsewhere, mut copies) = (0, 0, 0);
+    for &index in members {
+        let facts = &held[index].facts;
+        for (fact, &counted) in facts.exchanges.iter().zip(&counts[index]) {
+            if !fact.3 {
+                continue;
+            }
+            if !counted {
+                copies += 1;
+            } else if project.covers(place_of(facts, fact.2)) {
+                here += 1;
+                ended = ended.max(fact.5);
+            } else {
+                elsewhere += 1;
+            }
+        }
+    }
+    let Some(&first) = members.first() else {
+        return Chosen::NoneAtAll;
+    };
+    let agent = held[first].agent;
+    harvest.skip(agent, Reason::Copy, copies);
+    match (here, elsewhere, copies) {
+        (0, 0, 0) => Chosen::NoneAtAll,
+        (0, 0, _) => Chosen::Copies,
+        (0, _, _) => Chosen::NoneHere,
+        _ => {
+            harvest.skip(agent, Reason::OtherDirectory, elsewhere);
+            Chosen::Some { ended }
+        }
+    }
+}
+
+/// Reads a transcript that is in memory, as its own harvest of everything.
+pub(crate) fn read_bytes(agent: Agent, bytes: &[u8]) -> Option<Session> {
+    let rules = Rules::new(&Request::default()).ok()?;
+    let conditions = Conditions {
+        rules: &rules,
+        limits: &Limits::default(),
+        stop: &AtomicBool::new(false),
+    };
+    let reading = file::read_memory(agent, bytes, &conditions);
+    if reading.verdict.is_some() {
+        return None;
+    }
+    let counted = vec![true; reading.exchanges.len()];
+    let part = Part {
+        path: Path::new("memory"),
+        places: &reading.places,
+        exchanges: &reading.exchanges,
+        counted: &counted,
+    };
+    session(agent, &reading.session, &[part], &|_| true)
+}

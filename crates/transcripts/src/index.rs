@@ -1,0 +1,226 @@
+//! What is remembered of a file, so that an unchanged one is not opened again.
+//!
+//! The facts of every file are needed each time, to find copies and to know where it belongs; they
+//! are small. Its exchanges are fetched only when its session belongs to the project.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use skillopt_core::agent::Agent;
+use skillopt_core::{Instant, Problem};
+use skillopt_store::index::{self as rows, Entry, Stamp};
+use skillopt_store::{Fault, Store};
+
+use crate::file::{FileRead, Resume, version};
+use crate::files::State;
+use crate::reading::{Counts, Exchange, Place, Reading};
+use crate::reason::Reason;
+
+/// Raised whenever facts or exchanges are stored differently. Part of the reader's version.
+const SHAPE: u32 = 1;
+
+/// One exchange, as far as copies and scope are concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Fact(
+    /// Key.
+    pub(crate) u64,
+    /// Hash of its words.
+    pub(crate) u64,
+    /// Place.
+    pub(crate) u32,
+    /// A person typed it.
+    pub(crate) bool,
+    /// It has no id of its own.
+    pub(crate) bool,
+    /// When the last of it was written, in milliseconds.
+    pub(crate) Option<i64>,
+);
+
+/// What is known of a file without its words.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Facts {
+    #[serde(rename = "s")]
+    pub(crate) session: String,
+    #[serde(rename = "p", default, skip_serializing_if = "Option::is_none")]
+    pub(crate) parent: Option<String>,
+    #[serde(rename = "c", default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) copied: bool,
+    #[serde(rename = "w", default, skip_serializing_if = "Option::is_none")]
+    pub(crate) written: Option<i64>,
+    #[serde(rename = "v", default, skip_serializing_if = "Option::is_none")]
+    pub(crate) verdict: Option<Reason>,
+    #[serde(rename = "l", default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) places: Vec<Place>,
+    #[serde(rename = "x", default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) exchanges: Vec<Fact>,
+    #[serde(flatten)]
+    pub(crate) counts: Counts,
+}
+
+impl Facts {
+    pub(crate) fn of(reading: &Reading) -> Self {
+        let millis = |at: Option<Instant>| at.map(Instant::as_millisecond);
+        Self {
+            session: reading.session.clone(),
+            parent: reading.parent.clone(),
+            copied: reading.copied,
+            written: millis(reading.written),
+            verdict: reading.verdict,
+            places: reading.places.clone(),
+            exchanges: reading
+                .exchanges
+                .iter()
+                .map(|exchange| {
+                    Fact(
+                        exchange.key,
+                        exchange.words,
+                        exchange.place,
+                        exchange.prompt.is_some(),
+                        exchange.id.is_empty(),
+                        millis(exchange.ended()),
+                    )
+                })
+                .collect(),
+            counts: reading.counts.clone(),
+        }
+    }
+
+    /// When the last exchange ended, in milliseconds.
+    pub(crate) fn ended(&self) -> Option<i64> {
+        self.exchanges.iter().filter_map(|fact| fact.5).max()
+    }
+}
+
+/// The folder an exchange was typed in; empty when the transcript does not say.
+pub(crate) fn place_of(facts: &Facts, place: u32) -> &str {
+    facts
+        .places
+        .get(place as usize)
+        .map_or("", |place| place.directory.as_str())
+}
+
+/// What is stored of a file beside its facts.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Body {
+    pub(crate) exchanges: Vec<Exchange>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) resume: Option<Resume>,
+}
+
+/// The remembered files of one agent.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    entries: HashMap<PathBuf, Entry>,
+}
+
+/// What the index knows of a file that was found.
+#[derive(Debug)]
+pub(crate) enum Known {
+    /// It has not changed: its facts, and where its exchanges are.
+    Unchanged(Box<Facts>, i64),
+    /// It has changed since, and was read in the same way.
+    Changed(i64),
+    /// It was never read, or would now be read differently.
+    New,
+}
+
+impl Index {
+    /// Errors: those of the store.
+    pub(crate) fn load(store: &Store, agent: Agent) -> Result<Self, Problem> {
+        let entries = store.read(|db| rows::entries(db, agent))?;
+        Ok(Self { entries })
+    }
+
+    pub(crate) fn look_up(&self, path: &Path, stamp: &Stamp) -> Known {
+        let Some(entry) = self.entries.get(path) else {
+            return Known::New;
+        };
+        if entry.stamp.reader_version != stamp.reader_version
+            || entry.stamp.settings != stamp.settings
+        {
+            return Known::New;
+        }
+        if entry.stamp != *stamp {
+            return Known::Changed(entry.id);
+        }
+        // Facts that cannot be read are made again.
+        Facts::deserialize(&entry.skips).map_or(Known::New, |facts| {
+            Known::Unchanged(Box::new(facts), entry.id)
+        })
+    }
+
+    /// Ids of entries below `folder` that are not in `found`.
+    pub(crate) fn gone(&self, folder: &Path, found: &dyn Fn(&Path) -> bool) -> Vec<i64> {
+        self.entries
+            .iter()
+            .filter(|(path, _)| path.starts_with(folder) && !found(path))
+            .map(|(_, entry)| entry.id)
+            .collect()
+    }
+}
+
+/// What a file must look like to count as unchanged.
+pub(crate) fn stamp(agent: Agent, state: State, settings: &str) -> Stamp {
+    Stamp {
+        dev: state.dev,
+        ino: state.ino,
+        size: state.size,
+        mtime_ns: state.mtime_ns,
+        reader_version: version(agent) * 1000 + SHAPE,
+        settings: settings.to_owned(),
+    }
+}
+
+/// The row of a file that was read.
+pub(crate) fn row(
+    agent: Agent,
+    path: &Path,
+    read: FileRead,
+    facts: &Facts,
+    settings: &str,
+) -> rows::Reading {
+    let body = Body {
+        exchanges: if read.reading.verdict.is_none() {
+            read.reading.exchanges
+        } else {
+            Vec::new()
+        },
+        resume: read.resume,
+    };
+    rows::Reading {
+        path: path.to_owned(),
+        stamp: stamp(agent, read.state, settings),
+        // These types have string keys and no failing serializers.
+        skips: serde_json::to_value(facts).unwrap_or_default(),
+        digest: serde_json::to_vec(&body).unwrap_or_default(),
+    }
+}
+
+/// What is stored of a file beside its facts; empty when it is gone or cannot be read.
+///
+/// Errors: those of the store.
+pub(crate) fn body(store: &Store, id: i64) -> Result<Body, Problem> {
+    let bytes = store.read(|db| rows::digest(db, id))?;
+    Ok(bytes
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        .unwrap_or_default())
+}
+
+/// Stores what was read, and forgets files that are gone.
+///
+/// Errors: those of the store.
+pub(crate) fn save(
+    store: &Store,
+    agent: Agent,
+    readings: &[rows::Reading],
+    gone: &[i64],
+) -> Result<(), Problem> {
+    if readings.is_empty() && gone.is_empty() {
+        return Ok(());
+    }
+    store.commit("remember transcript files", |tx| -> Result<(), Fault> {
+        rows::put(tx, agent, readings)?;
+        rows::forget(tx, gone)
+    })
+}

@@ -1,0 +1,608 @@
+//! What one file holds, in a form every agent shares.
+//!
+//! The readers of the agents translate records into calls of a [`Recorder`]; it keeps human turns
+//! with their answers as [`Exchange`]s, counts what is left out, and never holds more of one file
+//! than its limits.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+use skillopt_core::Instant;
+use skillopt_core::agent::Agent;
+
+use crate::own_calls::{self, Evidence};
+use crate::reason::Reason;
+use crate::rules::{ANSWER_LIMIT, HUMAN_LIMIT, Kept, Rules};
+
+/// Most bytes of words kept of one file.
+const TEXT_LIMIT: usize = 8 * 1024 * 1024;
+/// Most exchanges kept of one file.
+const EXCHANGE_LIMIT: usize = 20_000;
+/// Most names (tools, files, skills) kept of one exchange.
+const NAME_LIMIT: usize = 200;
+/// Most bytes of one name, id, folder or branch.
+const LONGEST_NAME: usize = 4096;
+/// Most different places kept of one file; further ones have no directory.
+const PLACE_LIMIT: usize = 256;
+/// Most bytes of one answer that is put together from several records.
+const RAW_ANSWER_LIMIT: usize = 1024 * 1024;
+/// Most different unknown record types counted by name per file.
+const UNKNOWN_LIMIT: usize = 32;
+
+/// Counts of what was left out, and of record types nobody knows.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Counts {
+    #[serde(rename = "r", default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) reasons: BTreeMap<Reason, u64>,
+    #[serde(rename = "u", default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) unknown: BTreeMap<String, u64>,
+}
+
+impl Counts {
+    pub(crate) fn add(&mut self, reason: Reason) {
+        *self.reasons.entry(reason).or_default() += 1;
+    }
+}
+
+/// Where a turn was typed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Place {
+    #[serde(rename = "d")]
+    pub(crate) directory: String,
+    #[serde(rename = "b", default, skip_serializing_if = "String::is_empty")]
+    pub(crate) branch: String,
+}
+
+/// What a person typed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Prompt {
+    pub(crate) text: String,
+    pub(crate) feedback: Vec<String>,
+    pub(crate) interrupted: bool,
+}
+
+/// The agent's last words to a prompt.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Answer {
+    pub(crate) id: String,
+    pub(crate) at: Option<Instant>,
+    pub(crate) place: u32,
+    pub(crate) text: String,
+}
+
+/// A prompt with everything the agent did until the next one. Without a prompt it is what a slash
+/// command or a program set off; its words are not kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Exchange {
+    /// Message id as the agent names it; empty when it has none.
+    pub(crate) id: String,
+    pub(crate) at: Option<Instant>,
+    pub(crate) place: u32,
+    pub(crate) prompt: Option<Prompt>,
+    pub(crate) answer: Option<Answer>,
+    pub(crate) tools: Vec<String>,
+    pub(crate) skills: Vec<String>,
+    pub(crate) files: Vec<String>,
+    /// By what copies of it are recognised, in whatever file.
+    pub(crate) key: u64,
+    /// Hash of its words alone, for copies that got new ids and times.
+    pub(crate) words: u64,
+}
+
+impl Exchange {
+    /// Whether there is a prompt, or anything was done without one.
+    fn says_something(&self) -> bool {
+        self.prompt.is_some()
+            || !(self.tools.is_empty() && self.skills.is_empty() && self.files.is_empty())
+    }
+
+    /// When the last of it was written.
+    pub(crate) fn ended(&self) -> Option<Instant> {
+        self.answer
+            .as_ref()
+            .and_then(|answer| answer.at)
+            .max(self.at)
+    }
+}
+
+/// Everything kept of one file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Reading {
+    /// Session id as the agent names it.
+    pub(crate) session: String,
+    /// The session this one was forked from, if it says so.
+    pub(crate) parent: Option<String>,
+    /// It holds copies of records that another session made.
+    pub(crate) copied: bool,
+    /// Time of the first record, in file order: copies keep their times, new records do not.
+    pub(crate) written: Option<Instant>,
+    pub(crate) places: Vec<Place>,
+    pub(crate) exchanges: Vec<Exchange>,
+    pub(crate) counts: Counts,
+    /// Why no person made it, if none did.
+    pub(crate) verdict: Option<Reason>,
+    entrypoint: String,
+    headless: bool,
+    first_at: Option<Instant>,
+    last_at: Option<Instant>,
+    text_bytes: usize,
+    place: u32,
+    /// The last exchange still goes on.
+    open: bool,
+}
+
+/// Builds a [`Reading`].
+#[derive(Debug)]
+pub(crate) struct Recorder<'r> {
+    agent: Agent,
+    rules: &'r Rules,
+    reading: Reading,
+    /// The open exchange's answer so far, as it stands in the file.
+    raw_answer: Option<Answer>,
+    known: HashSet<u64>,
+}
+
+impl<'r> Recorder<'r> {
+    /// Starts a file, or goes on with what was kept of its beginning.
+    pub(crate) fn new(agent: Agent, rules: &'r Rules, reading: Reading) -> Self {
+        let known = reading
+            .exchanges
+            .iter()
+            .map(|exchange| exchange.key)
+            .collect();
+        Self {
+            agent,
+            rules,
+            reading,
+            raw_answer: None,
+            known,
+        }
+    }
+
+    pub(crate) fn skip(&mut self, reason: Reason) {
+        self.reading.counts.add(reason);
+    }
+
+    /// Counts a record type nobody knows, by its name.
+    pub(crate) fn unknown(&mut self, name: &str) {
+        self.skip(Reason::UnknownType);
+        let name: String = name
+            .chars()
+            .take(60)
+            .map(|c| if c.is_ascii_graphic() { c } else { '_' })
+            .collect();
+        let unknown = &mut self.reading.counts.unknown;
+        if unknown.len() < UNKNOWN_LIMIT || unknown.contains_key(&name) {
+            *unknown.entry(name).or_default() += 1;
+        }
+    }
+
+    pub(crate) fn session(&mut self, id: &str) {
+        if self.reading.session.is_empty() {
+            self.reading.session = short(id).to_owned();
+        }
+    }
+
+    pub(crate) fn forked_from(&mut self, parent: &str) {
+        if self.reading.parent.is_none() && !parent.is_empty() && parent != self.reading.session {
+            self.reading.parent = Some(short(parent).to_owned());
+        }
+    }
+
+    /// A record that another session made stands in this file.
+    pub(crate) fn holds_copies(&mut self) {
+        self.reading.copied = true;
+    }
+
+    pub(crate) fn entrypoint(&mut self, entrypoint: &str, headless: bool) {
+        if self.reading.entrypoint.is_empty() {
+            self.reading.entrypoint = short(entrypoint).to_owned();
+            self.reading.headless = headless;
+        }
+    }
+
+    /// No person made this session, says the agent itself.
+    pub(crate) fn condemn(&mut self, reason: Reason) {
+        self.reading.verdict = Some(reason);
+    }
+
+    /// Whether the first record's time is still wanted.
+    pub(crate) fn wants_first_time(&self) -> bool {
+        self.reading.written.is_none()
+    }
+
+    /// A record's time.
+    pub(crate) fn time(&mut self, at: Option<Instant>) {
+        let Some(at) = at else { return };
+        let reading = &mut self.reading;
+        reading.written.get_or_insert(at);
+        reading.first_at = Some(reading.first_at.map_or(at, |first| first.min(at)));
+        reading.last_at = reading.last_at.max(Some(at));
+    }
+
+    /// Where the session is from now on. Empty values leave what was known.
+    pub(crate) fn place(&mut self, directory: &str, branch: &str) {
+        // Claude Code writes the word HEAD for branches whose name it cannot show.
+        let branch = if branch == "HEAD" { "" } else { branch };
+        let here = self.reading.places.get(self.reading.place as usize);
+        if let Some(here) = here
+            && (directory.is_empty() || here.directory == directory)
+            && (here.branch == branch || (directory.is_empty() && branch.is_empty()))
+        {
+            return;
+        }
+        let directory = match (directory, here) {
+            ("", Some(here)) => here.directory.clone(),
+            _ => short(directory).to_owned(),
+        };
+        let place = Place {
+            directory,
+            branch: short(branch).to_owned(),
+        };
+        let places = &mut self.reading.places;
+        let known = places.iter().position(|known| *known == place);
+        let index = known.unwrap_or_else(|| {
+            if places.len() < PLACE_LIMIT {
+                places.push(place);
+            } else if places.len() == PLACE_LIMIT {
+                places.push(Place::default());
+            }
+            places.len() - 1
+        });
+        self.reading.place = u32::try_from(index).unwrap_or(u32::MAX);
+    }
+
+    /// A person's words.
+    pub(crate) fn human(&mut self, id: &str, at: Option<Instant>, raw: &str) {
+        self.kept(id, at, Rules::keep(raw, HUMAN_LIMIT));
+    }
+
+    /// A person's words as [`Rules::keep`] returned them.
+    pub(crate) fn kept(&mut self, id: &str, at: Option<Instant>, kept: Kept) {
+        match kept {
+            Kept::Words(text) => self.human_words(id, at, text),
+            Kept::Private => self.no_words(Reason::Private),
+            Kept::Wordless => self.no_words(Reason::Wordless),
+        }
+    }
+
+    fn human_words(&mut self, id: &str, at: Option<Instant>, text: String) {
+        self.close();
+        self.time(at);
+        if self.excluded_here() {
+            return self.skip(Reason::ExcludedDirectory);
+        }
+        let words = hash(&[text.as_bytes()]);
+        let key = if id.is_empty() {
+            self.key_without_id(at, words)
+        } else {
+            self.key(id)
+        };
+        if self.known.contains(&key) {
+            return self.skip(Reason::Copy);
+        }
+        if self.reading.exchanges.len() >= EXCHANGE_LIMIT
+            || self.reading.text_bytes + text.len() > TEXT_LIMIT
+        {
+            return self.skip(Reason::BeyondLimit);
+        }
+        self.known.insert(key);
+        self.reading.text_bytes += text.len();
+        let feedback = self.rules.feedback(&text);
+        self.begin(Exchange {
+            id: short(id).to_owned(),
+            at,
+            place: self.reading.place,
+            prompt: Some(Prompt {
+                text,
+                feedback,
+                interrupted: false,
+            }),
+            answer: None,
+            tools: Vec::new(),
+            skills: Vec::new(),
+            files: Vec::new(),
+            key,
+            words,
+        });
+    }
+
+    /// A turn of a person of which nothing may or can be kept.
+    fn no_words(&mut self, reason: Reason) {
+        self.close();
+        self.skip(reason);
+    }
+
+    /// Something other than a person's words sets the agent to work: what it does now answers no
+    /// prompt, but its tools and skills belong to the session.
+    pub(crate) fn aside(&mut self, id: &str, at: Option<Instant>) {
+        self.close();
+        if self.reading.exchanges.len() >= EXCHANGE_LIMIT || self.excluded_here() {
+            return;
+        }
+        let key = self.key(id);
+        if id.is_empty() || !self.known.insert(key) {
+            return;
+        }
+        self.begin(Exchange {
+            id: String::new(),
+            at,
+            place: self.reading.place,
+            prompt: None,
+            answer: None,
+            tools: Vec::new(),
+            skills: Vec::new(),
+            files: Vec::new(),
+            key,
+            words: 0,
+        });
+    }
+
+    fn begin(&mut self, exchange: Exchange) {
+        self.reading.exchanges.push(exchange);
+        self.reading.open = true;
+    }
+
+    /// The person interrupted the agent.
+    pub(crate) fn interrupted(&mut self) {
+        self.skip(Reason::Interruption);
+        if let Some(Exchange {
+            prompt: Some(prompt),
+            ..
+        }) = self.open_exchange()
+            && !prompt.interrupted
+        {
+            prompt.interrupted = true;
+            prompt.feedback.push("neg:interrupted".to_owned());
+        }
+    }
+
+    /// Words of the agent; the last ones before the next prompt are its answer. A second form of
+    /// the same message is left out.
+    pub(crate) fn reply(&mut self, id: &str, at: Option<Instant>, raw: &str) {
+        self.time(at);
+        let same = |answer: &Answer| !id.is_empty() && answer.id == short(id);
+        if self.raw_answer.as_ref().is_some_and(same) {
+            return self.skip(Reason::OtherForm);
+        }
+        self.say(id, at, raw);
+    }
+
+    /// Like [`reply`](Self::reply), for agents that write one record for each block of a message.
+    pub(crate) fn reply_block(&mut self, id: &str, at: Option<Instant>, raw: &str) {
+        self.time(at);
+        match &mut self.raw_answer {
+            Some(answer) if !id.is_empty() && answer.id == short(id) => {
+                let repeated = answer.text.ends_with(raw);
+                if !repeated && answer.text.len() < RAW_ANSWER_LIMIT {
+                    answer.text.push('\n');
+                    answer.text.push_str(raw);
+                }
+            }
+            _ => self.say(id, at, raw),
+        }
+    }
+
+    fn say(&mut self, id: &str, at: Option<Instant>, raw: &str) {
+        let place = self.reading.place;
+        let answers = self
+            .open_exchange()
+            .is_some_and(|exchange| exchange.prompt.is_some());
+        if answers && !raw.trim().is_empty() {
+            self.raw_answer = Some(Answer {
+                id: short(id).to_owned(),
+                at,
+                place,
+                text: raw.to_owned(),
+            });
+        }
+    }
+
+    /// The agent called a tool.
+    pub(crate) fn tool(&mut self, name: &str) {
+        let name = tool_name(name);
+        if let Some(exchange) = self.open_exchange() {
+            once(&mut exchange.tools, &name);
+        }
+    }
+
+    /// The agent loaded a skill.
+    pub(crate) fn skill(&mut self, name: &str) {
+        if let Some(exchange) = self.open_exchange() {
+            once(&mut exchange.skills, name.trim());
+        }
+    }
+
+    /// The agent wrote a file; a relative path counts from where the session is.
+    pub(crate) fn file(&mut self, path: &str) {
+        if path.is_empty() {
+            return;
+        }
+        let here = self.reading.places.get(self.reading.place as usize);
+        let path = match here {
+            Some(here) if !is_absolute(path) && is_absolute(&here.directory) => {
+                format!("{}/{path}", here.directory.trim_end_matches('/'))
+            }
+            _ => path.to_owned(),
+        };
+        if self.rules.exclude.covers(&path) {
+            return;
+        }
+        if let Some(exchange) = self.open_exchange() {
+            once(&mut exchange.files, &path);
+        }
+    }
+
+    /// What was kept so far, in a form that may be stored and gone on with.
+    pub(crate) fn so_far(&mut self) -> &Reading {
+        self.seal();
+        &self.reading
+    }
+
+    /// The whole reading. `session` names it when the file does not.
+    pub(crate) fn finish(mut self, session: &str) -> Reading {
+        self.seal();
+        self.session(session);
+        let mut reading = self.reading;
+        if reading.verdict.is_none() {
+            reading.verdict = judge(&reading, self.rules);
+        }
+        if reading.verdict.is_some() {
+            // Nothing of such a session is kept but what recognises copies of it.
+            for exchange in &mut reading.exchanges {
+                if let Some(prompt) = &mut exchange.prompt {
+                    prompt.text = String::new();
+                    prompt.feedback = Vec::new();
+                }
+                exchange.answer = None;
+            }
+        }
+        reading.exchanges.retain(Exchange::says_something);
+        for exchange in &mut reading.exchanges {
+            if exchange.id.is_empty() && exchange.at.is_none() && exchange.prompt.is_some() {
+                // Without id and time only the session tells equal words apart.
+                exchange.key = hash(&[&exchange.key.to_le_bytes(), reading.session.as_bytes()]);
+            }
+        }
+        reading
+    }
+
+    fn open_exchange(&mut self) -> Option<&mut Exchange> {
+        if self.reading.open {
+            self.reading.exchanges.last_mut()
+        } else {
+            None
+        }
+    }
+
+    fn close(&mut self) {
+        self.seal();
+        self.reading.open = false;
+    }
+
+    /// Makes the answer so far fit to be kept.
+    fn seal(&mut self) {
+        let Some(mut answer) = self.raw_answer.take() else {
+            return;
+        };
+        let Kept::Words(text) = Rules::keep(&answer.text, ANSWER_LIMIT) else {
+            return;
+        };
+        let Some(exchange) = self.reading.exchanges.last_mut() else {
+            return;
+        };
+        let before = exchange
+            .answer
+            .as_ref()
+            .map_or(0, |answer| answer.text.len());
+        let bytes = self.reading.text_bytes - before + text.len();
+        if bytes > TEXT_LIMIT {
+            return self.skip(Reason::BeyondLimit);
+        }
+        answer.text = text;
+        exchange.answer = Some(answer);
+        self.reading.text_bytes = bytes;
+    }
+
+    fn excluded_here(&self) -> bool {
+        let here = self.reading.places.get(self.reading.place as usize);
+        here.is_some_and(|here| self.rules.exclude.covers(&here.directory))
+    }
+
+    fn key(&self, id: &str) -> u64 {
+        hash(&[self.agent.id().as_bytes(), id.as_bytes()])
+    }
+
+    fn key_without_id(&self, at: Option<Instant>, words: u64) -> u64 {
+        let at = at.map_or(0, Instant::as_millisecond);
+        hash(&[
+            self.agent.id().as_bytes(),
+            &at.to_le_bytes(),
+            &words.to_le_bytes(),
+            &(self.reading.exchanges.len() as u64).to_le_bytes(),
+        ])
+    }
+}
+
+/// Whether no person made the session.
+fn judge(reading: &Reading, rules: &Rules) -> Option<Reason> {
+    let prompts: Vec<(&Exchange, &Prompt)> = reading
+        .exchanges
+        .iter()
+        .filter_map(|exchange| exchange.prompt.as_ref().map(|prompt| (exchange, prompt)))
+        .collect();
+    let (_, first) = prompts.first()?;
+    let mut directories: Vec<&str> = prompts
+        .iter()
+        .filter_map(|(exchange, _)| reading.places.get(exchange.place as usize))
+        .map(|place| place.directory.as_str())
+        .collect();
+    directories.dedup();
+    let seconds = reading
+        .first_at
+        .zip(reading.last_at)
+        .map(|(first, last)| last.as_second() - first.as_second());
+    let evidence = Evidence {
+        directories: &directories,
+        entrypoint: &reading.entrypoint,
+        headless: reading.headless,
+        prompt: &first.text,
+        human_turns: prompts.len(),
+        seconds,
+    };
+    own_calls::verdict(evidence, &rules.agent_markers)
+}
+
+/// A moment as transcripts write it: ISO 8601 with any offset.
+pub(crate) fn instant(text: &str) -> Option<Instant> {
+    text.trim().parse().ok()
+}
+
+/// Adds a name that is not there yet.
+fn once(names: &mut Vec<String>, name: &str) {
+    let name = short(name);
+    if !name.is_empty() && names.len() < NAME_LIMIT && !names.iter().any(|known| known == name) {
+        names.push(name.to_owned());
+    }
+}
+
+/// A tool's name with runs of other characters as `_`, at most 80 (§3.3).
+fn tool_name(name: &str) -> String {
+    let mut clean = String::new();
+    for c in name.trim().chars().take(80) {
+        if c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '-') {
+            clean.push(c);
+        } else if !clean.ends_with('_') {
+            clean.push('_');
+        }
+    }
+    clean
+}
+
+fn short(text: &str) -> &str {
+    let mut end = text.len().min(LONGEST_NAME);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+fn is_absolute(path: &str) -> bool {
+    path.starts_with(['/', '\\']) || path.get(1..2) == Some(":")
+}
+
+/// FNV-1a over the parts with their lengths, mixed: stored, so it must never change.
+fn hash(parts: &[&[u8]]) -> u64 {
+    let mut state = 0xCBF2_9CE4_8422_2325_u64;
+    let mut eat = |byte: u8| state = (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
+    for part in parts {
+        part.iter().copied().for_each(&mut eat);
+        (part.len() as u64)
+            .to_le_bytes()
+            .into_iter()
+            .for_each(&mut eat);
+    }
+    state ^= state >> 32;
+    state = state.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    state ^ (state >> 29)
+}

@@ -1,0 +1,158 @@
+//! Why something in a transcript is not mined.
+
+use serde::{Deserialize, Serialize};
+
+/// What a [`Reason`] counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Whole files.
+    File,
+    /// Whole sessions.
+    Session,
+    /// Human turns.
+    Turn,
+    /// Lines of a file.
+    Record,
+}
+
+macro_rules! reasons {
+    ($($(#[doc = $doc:literal])+ $name:ident, $id:literal, $unit:ident, $sentence:literal;)+) => {
+        /// Why a file, a session, a turn or a record is left out.
+        ///
+        /// Ids are stable: they are stored with the index and shown under `--json`.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        pub enum Reason {
+            $($(#[doc = $doc])+ #[serde(rename = $id)] $name,)+
+        }
+
+        impl Reason {
+            /// Every reason, from files down to records.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)+];
+
+            /// The stable name used in rows and `--json`.
+            #[must_use]
+            pub const fn id(self) -> &'static str {
+                match self { $(Self::$name => $id,)+ }
+            }
+
+            /// What one count of it stands for.
+            #[must_use]
+            pub const fn unit(self) -> Unit {
+                match self { $(Self::$name => Unit::$unit,)+ }
+            }
+
+            /// One sentence for a person.
+            #[must_use]
+            pub const fn sentence(self) -> &'static str {
+                match self { $(Self::$name => $sentence,)+ }
+            }
+        }
+    };
+}
+
+reasons! {
+    /// The file's path matches an exclude.
+    ExcludedFile, "excluded_file", File, "You excluded this transcript file.";
+    /// The file was gone when it was opened.
+    Vanished, "vanished", File, "The file was deleted while the transcripts were being read.";
+    /// The system refused to open or read it.
+    Unreadable, "unreadable", File, "The file could not be opened or read.";
+    /// It is a device, a pipe or a socket.
+    NotAFile, "not_a_file", File, "This is not an ordinary file.";
+    /// A folder was met a second time, or lies too deep.
+    FolderLoop, "folder_loop", File, "The folder leads back to itself or lies too deep.";
+    /// The same file was met under another name.
+    SameFile, "same_file", File, "The same file was already met under another name.";
+    /// A compressed file does not decompress.
+    BrokenCompression, "broken_compression", File, "The compressed file is damaged; what came before the damage was read.";
+    /// A compressed file grows beyond what is read of one file.
+    TooMuch, "too_much", File, "The compressed file grows beyond what is read of one file; its beginning was read.";
+    /// The file belongs to a sub-agent.
+    SubagentFile, "subagent_file", File, "A sub-agent wrote this file; nobody typed in it.";
+
+    /// A call of ours that the agent recorded.
+    OwnCall, "own_call", Session, "This session is one of our own calls.";
+    /// A call of another optimizer that the agent recorded.
+    EngineCall, "engine_call", Session, "A program made this session, not a person: it asks for a graded or replayed task.";
+    /// A session of a memory observer or another automatic companion.
+    AgentSession, "agent_session", Session, "An automatic companion made this session, not a person.";
+    /// The session belongs to a sub-agent.
+    Subagent, "subagent", Session, "A sub-agent's session; nobody typed in it.";
+    /// Nobody typed anything in it.
+    NoHumanTurn, "no_human_turn", Session, "Nobody typed anything in this session.";
+    /// None of its turns were typed in the project.
+    OtherProject, "other_project", Session, "This session belongs to another project.";
+    /// Its last turn lies before the asked time.
+    BeforeSince, "before_since", Session, "This session ended before the time asked for.";
+
+    /// A copy of a turn that another session, or an earlier line, owns.
+    Copy, "copy", Turn, "A resumed or forked copy of a turn that is counted elsewhere.";
+    /// Typed in a folder outside the project.
+    OtherDirectory, "other_directory", Turn, "This turn was typed in a folder outside the project.";
+    /// Typed in an excluded folder.
+    ExcludedDirectory, "excluded_directory", Turn, "This turn was typed in a folder you excluded.";
+    /// Everything in it was marked private.
+    Private, "private", Turn, "Everything in this turn was marked as private.";
+    /// Nothing but an image, or nothing at all.
+    Wordless, "wordless", Turn, "This turn has no words.";
+    /// The session has more text than is kept of one session.
+    BeyondLimit, "beyond_limit", Turn, "This session is longer than what is kept of one session.";
+
+    /// A record of a sub-agent inside the session's file.
+    Sidechain, "sidechain", Record, "A sub-agent's record inside the session.";
+    /// Text the agent's program added for the model.
+    Meta, "meta", Record, "Text that the program added for the model.";
+    /// A copy of what went over the wire.
+    RequestCopy, "request_copy", Record, "A copy of a request that went over the wire.";
+    /// The summary that replaces a long conversation.
+    Compaction, "compaction", Record, "The summary that replaces a long conversation.";
+    /// The note that the user interrupted the agent; it marks the turn before it.
+    Interruption, "interruption", Record, "The note that you interrupted the agent; it counts as a complaint about the turn before.";
+    /// A slash command.
+    SlashCommand, "slash_command", Record, "A slash command, not a request.";
+    /// A local command or its output.
+    LocalCommand, "local_command", Record, "A command that ran locally, or its output.";
+    /// What a tool returned.
+    ToolResult, "tool_result", Record, "What a tool returned.";
+    /// Instructions and surroundings that the program put before the request.
+    Context, "context", Record, "Instructions and surroundings that the program added.";
+    /// A prompt that a program, not a person, gave.
+    MachinePrompt, "machine_prompt", Record, "A program gave this prompt, not a person.";
+    /// An error of the provider in the place of an answer.
+    ApiError, "api_error", Record, "An error of the provider in the place of an answer.";
+    /// Another form of a message that was counted already.
+    OtherForm, "other_form", Record, "Another form of a message that was counted already.";
+    /// State of the program: modes, costs, snapshots, reasoning.
+    Bookkeeping, "bookkeeping", Record, "Bookkeeping of the agent's program.";
+    /// A record of a type this version does not know.
+    UnknownType, "unknown_type", Record, "A record of a type this version does not know.";
+    /// The line is no JSON, or not of the expected shape.
+    Malformed, "malformed", Record, "The line is damaged.";
+    /// The line is JSON, but no object.
+    NotAnObject, "not_an_object", Record, "The line is not a record.";
+    /// The line is longer than what is read of one line.
+    LineTooLong, "line_too_long", Record, "The line is longer than what is read of one line.";
+    /// The last line is still being written.
+    HalfWritten, "half_written", Record, "The last line is still being written; it is read next time.";
+    /// Bytes that are no text were replaced; the record is used all the same.
+    Repaired, "repaired", Record, "Bytes that are no text were replaced; the record is used.";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique_and_every_sentence_is_one() {
+        let mut ids: Vec<&str> = Reason::ALL.iter().map(|reason| reason.id()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), Reason::ALL.len());
+        for reason in Reason::ALL {
+            assert!(reason.sentence().ends_with('.'), "{reason:?}");
+            let json = serde_json::to_string(reason).unwrap();
+            assert_eq!(json, format!("\"{}\"", reason.id()));
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What is asked of a harvest.
+
+use std::path::PathBuf;
+
+use skillopt_core::Instant;
+use skillopt_core::agent::Agent;
+
+/// Where each agent keeps its state. Several folders per agent are read as one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Homes {
+    /// Folders like `~/.claude`.
+    pub claude: Vec<PathBuf>,
+    /// Folders like `~/.codex`.
+    pub codex: Vec<PathBuf>,
+}
+
+impl Homes {
+    /// The folders of one agent.
+    #[must_use]
+    pub fn of(&self, agent: Agent) -> &[PathBuf] {
+        match agent {
+            Agent::Claude => &self.claude,
+            Agent::Codex => &self.codex,
+        }
+    }
+}
+
+/// Which turns belong to the project.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// Turns typed in one of the roots or below.
+    #[default]
+    Project,
+    /// Also turns typed in a folder above a root (never the root of the file system).
+    Parents,
+    /// Every turn, wherever it was typed.
+    All,
+}
+
+/// The project whose turns are wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProjectScope {
+    /// The project's folder and its git worktrees, absolute.
+    pub roots: Vec<PathBuf>,
+    /// How wide to look.
+    pub scope: Scope,
+}
+
+/// What to harvest.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// Where the agents keep their state.
+    pub homes: Homes,
+    /// The agents to read, in any order; each is read once.
+    pub agents: Vec<Agent>,
+    /// The project.
+    pub project: ProjectScope,
+    /// Leaves out sessions whose last turn lies before this moment.
+    pub since: Option<Instant>,
+    /// Globs on the folder a turn was typed in, on transcript files and on touched files. A pattern
+    /// without wildcards also covers everything below it. Absolute, or relative to any folder.
+    pub exclude: Vec<String>,
+    /// Texts that mark a session as made by a program when its first prompt contains one of them.
+    pub agent_markers: Vec<String>,
+    /// Further words of complaint.
+    pub negative_words: Vec<String>,
+    /// Further words of praise.
+    pub positive_words: Vec<String>,
+    /// Reader threads; 0 takes as many as there are cores, at most four.
+    pub threads: usize,
+}

@@ -1,0 +1,79 @@
+//! One session, the same for every agent.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use skillopt_core::Instant;
+use skillopt_core::agent::Agent;
+
+/// Who wrote a turn. Tools, programs and sub-agents write no turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Author {
+    /// The person.
+    Human,
+    /// The agent: its last words before the next human turn.
+    Assistant,
+}
+
+/// One turn. Its text is redacted, without private spans, and cut.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// Who wrote it.
+    pub author: Author,
+    /// The message's id as the agent names it, or `#` and its position in the session.
+    pub id: String,
+    /// When it was written, if the transcript says so.
+    pub at: Option<Instant>,
+    /// The folder the session was in at that moment; empty when the transcript does not say.
+    pub directory: String,
+    /// The words: at most 16,000 code points of a person, 8,000 of the agent. Empty on an
+    /// assistant turn that called tools and said nothing.
+    pub text: String,
+    /// Names of the tools the agent called in answer, each once, in order. The same on a human
+    /// turn and on the assistant turn that answers it.
+    pub tools: Vec<String>,
+    /// Files the agent wrote in answer, absolute where the transcript allows it. On human turns and
+    /// their answers, like `tools`.
+    pub files: Vec<String>,
+    /// The person interrupted the agent while it answered this human turn.
+    pub interrupted: bool,
+    /// Feedback signals of a human turn: `neg:…`, `pos:…`, and `neg:interrupted`.
+    pub feedback: Vec<String>,
+}
+
+/// One session, or the part of it that belongs to the project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// The agent that recorded it.
+    pub agent: Agent,
+    /// Its id as the agent names it.
+    pub id: String,
+    /// The folder of its first turn; empty when the transcript does not say.
+    pub directory: String,
+    /// The git branch of its first turn; empty when there is none or the agent did not know it.
+    pub branch: String,
+    /// When its first turn was written.
+    pub started: Option<Instant>,
+    /// When its last turn was written.
+    pub ended: Option<Instant>,
+    /// Human turns, each followed by the agent's answer if there was one.
+    pub turns: Vec<Turn>,
+    /// Names of all tools called, each once, in order.
+    pub tools: Vec<String>,
+    /// Names of all skills used, each once, in order.
+    pub skills: Vec<String>,
+    /// All files the agent wrote, each once, in order.
+    pub files: Vec<String>,
+    /// The file it was read from; the most complete one when there are several.
+    pub path: PathBuf,
+}
+
+impl Session {
+    /// The human turns, in order.
+    pub fn human_turns(&self) -> impl Iterator<Item = &Turn> {
+        self.turns
+            .iter()
+            .filter(|turn| turn.author == Author::Human)
+    }
+}

@@ -1,0 +1,274 @@
+//! Real sessions against what a person is known to have typed.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use skillopt_core::agent::Agent;
+use skillopt_transcripts::{Harvest, Homes, ProjectScope, Reason, Request, Scope, harvest};
+
+fn fixtures() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/transcripts")
+}
+
+fn request(homes: Homes, scope: ProjectScope) -> Request {
+    Request {
+        homes,
+        agents: vec![Agent::Claude, Agent::Codex],
+        project: scope,
+        ..Request::default()
+    }
+}
+
+fn everything() -> ProjectScope {
+    ProjectScope {
+        roots: Vec::new(),
+        scope: Scope::All,
+    }
+}
+
+fn real_homes() -> Homes {
+    Homes {
+        claude: vec![fixtures().join("claude")],
+        codex: vec![fixtures().join("codex")],
+    }
+}
+
+fn run(request: &Request) -> Harvest {
+    harvest(request, None, &|| false).unwrap()
+}
+
+/// What the oracle says a person typed: prompts, folder and branch per session.
+fn truth(agent: Agent) -> BTreeMap<String, (Vec<String>, String, Option<String>)> {
+    let text = std::fs::read_to_string(fixtures().join("ground-truth.json")).unwrap();
+    let truth: Value = serde_json::from_str(&text).unwrap();
+    let sessions = truth[agent.id()].as_object().unwrap();
+    sessions
+        .iter()
+        .filter(|(_, session)| session["engine"] != true && session["subagent"] != true)
+        .map(|(id, session)| {
+            let prompts = session["prompts"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|prompt| prompt.as_str().unwrap().to_owned())
+                .collect();
+            let branch = session
+                .get("branch")
+                .map(|branch| branch.as_str().unwrap_or("").to_owned());
+            (
+                id.clone(),
+                (prompts, session["cwd"].as_str().unwrap().to_owned(), branch),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn every_prompt_is_found_and_nothing_else() {
+    let harvest = run(&request(real_homes(), everything()));
+    for agent in Agent::ALL {
+        let mut expected = truth(agent);
+        for session in harvest
+            .sessions
+            .iter()
+            .filter(|session| session.agent == agent)
+        {
+            let (prompts, directory, branch) = expected
+                .remove(&session.id)
+                .unwrap_or_else(|| panic!("{agent} session {} was typed by nobody", session.id));
+            let found: Vec<&str> = session
+                .human_turns()
+                .map(|turn| turn.text.as_str())
+                .collect();
+            // The oracle has what was typed; we never keep a secret.
+            let prompts: Vec<String> = prompts
+                .iter()
+                .map(|prompt| skillopt_core::redact::redact(prompt).text.into_owned())
+                .collect();
+            assert_eq!(found, prompts, "{agent} {}", session.id);
+            assert_eq!(session.directory, directory, "{agent} {}", session.id);
+            assert!(
+                session
+                    .human_turns()
+                    .all(|turn| turn.directory == directory)
+            );
+            // The oracle has no branches of Claude Code; all of its sessions were made on this one.
+            let claude = if directory.ends_with("acme-api") {
+                "feature/pagination"
+            } else {
+                "main2"
+            };
+            let branch = branch.unwrap_or_else(|| claude.to_owned());
+            assert_eq!(session.branch, branch, "{agent} {}", session.id);
+            assert!(session.started <= session.ended && session.started.is_some());
+        }
+        assert!(
+            expected.is_empty(),
+            "{agent} sessions were not found: {expected:?}"
+        );
+    }
+}
+
+#[test]
+fn what_was_left_out_is_counted() {
+    let harvest = run(&request(real_homes(), everything()));
+    let skipped = |agent: Agent, reason: Reason| {
+        harvest
+            .skipped
+            .get(&(agent, reason))
+            .copied()
+            .unwrap_or_default()
+    };
+    assert!(harvest.unknown.is_empty(), "{:?}", harvest.unknown);
+    // Counted by hand in the files.
+    for (reason, expected) in [
+        (Reason::SubagentFile, 1),
+        (Reason::EngineCall, 2),
+        (Reason::Copy, 3),
+        (Reason::Compaction, 2),
+        (Reason::Interruption, 1),
+        (Reason::ApiError, 1),
+        (Reason::Malformed, 0),
+        (Reason::OtherProject, 0),
+    ] {
+        assert_eq!(skipped(Agent::Claude, reason), expected, "{reason:?}");
+    }
+    for (reason, expected) in [
+        (Reason::EngineCall, 1),
+        (Reason::Subagent, 1),
+        (Reason::Malformed, 0),
+    ] {
+        assert_eq!(skipped(Agent::Codex, reason), expected, "{reason:?}");
+    }
+}
+
+#[test]
+fn sessions_an_optimizer_made_are_absent() {
+    let homes = Homes {
+        claude: vec![fixtures().join("engine-claude")],
+        codex: vec![fixtures().join("engine-codex")],
+    };
+    let harvest = run(&request(homes, everything()));
+    assert!(harvest.sessions.is_empty(), "{:#?}", harvest.sessions);
+    assert_eq!(harvest.skipped[&(Agent::Claude, Reason::EngineCall)], 4);
+    assert_eq!(harvest.skipped[&(Agent::Codex, Reason::EngineCall)], 4);
+}
+
+#[test]
+fn a_project_gets_its_own_sessions() {
+    let scope = ProjectScope {
+        roots: vec![PathBuf::from("/home/dana/work/web_app.ui-2")],
+        scope: Scope::Project,
+    };
+    let harvest = run(&request(real_homes(), scope));
+    let mut ids: Vec<&str> = harvest
+        .sessions
+        .iter()
+        .map(|session| session.id.as_str())
+        .collect();
+    ids.sort_unstable();
+    assert_eq!(
+        ids,
+        [
+            "01a22847-15a4-79f0-b0c0-099244defcd5",
+            "c1f7badf-b7c7-4c72-9238-8ae9c6f51193",
+            "f1c988ac-edba-4cd5-b5ee-d83605902ce7",
+        ]
+    );
+}
+
+#[test]
+fn turns_carry_what_mining_needs() {
+    let harvest = run(&request(real_homes(), everything()));
+    let session = |id: &str| {
+        harvest
+            .sessions
+            .iter()
+            .find(|session| session.id == id)
+            .unwrap()
+    };
+
+    let interactive = session("7ec72649-5a3f-4723-b59c-e47ad56f7fec");
+    let human: Vec<_> = interactive.human_turns().collect();
+    assert_eq!(
+        human
+            .iter()
+            .map(|turn| turn.interrupted)
+            .collect::<Vec<_>>(),
+        [false, true, false, false, false]
+    );
+    assert!(human[1].feedback.contains(&"neg:interrupted".to_owned()));
+    assert_eq!(human[0].id, "d4ff3488-4639-42a7-b4fa-bfa756615117");
+    assert_eq!(human[0].at.unwrap().to_string(), "2026-11-29T17:21:13.781Z");
+    assert_eq!(human[0].tools, ["Bash", "Write"]);
+    assert_eq!(human[0].files, ["/home/dana/work/acme-api/src/pages.py"]);
+    // `/release-notes v1.2` called a skill; `!ls src` and `/model` called nothing.
+    assert_eq!(interactive.skills, ["release-notes"]);
+    assert_eq!(interactive.files, ["/home/dana/work/acme-api/src/pages.py"]);
+
+    let skill = session("9fba7ba3-0478-41a3-a71a-2f28ba013e09");
+    assert_eq!(skill.skills, ["release-notes"]);
+    let codex = session("01a22847-0a59-7ad0-835a-6eba6522aca4");
+    assert_eq!(codex.skills, ["release-notes"]);
+    assert_eq!(codex.tools, ["exec_command"]);
+
+    // The message was sent while the agent worked on the one before.
+    let queued = session("b87e445b-849e-4722-82ec-c6a1dee7e82e");
+    let turns: Vec<(&str, Vec<&str>)> = queued
+        .human_turns()
+        .map(|turn| {
+            (
+                turn.text.as_str(),
+                turn.tools.iter().map(String::as_str).collect(),
+            )
+        })
+        .collect();
+    assert_eq!(turns[0].1, ["Bash"]);
+    assert_eq!(turns[1], ("Perfect, thanks!", vec!["Write", "Bash"]));
+}
+
+#[test]
+fn a_digest_has_the_fields_of_the_reference_in_their_order() {
+    let harvest = run(&request(real_homes(), everything()));
+    let session = harvest
+        .sessions
+        .iter()
+        .find(|session| session.id == "01a22846-dc3d-7bb1-aa75-f52fad91452d")
+        .unwrap();
+    let digest = serde_json::to_value(session.digest()).unwrap();
+    let keys: Vec<&str> = digest
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    // §1.1
+    assert_eq!(
+        keys,
+        [
+            "session_id",
+            "project",
+            "git_branch",
+            "started_at",
+            "ended_at",
+            "user_prompts",
+            "assistant_finals",
+            "tools_used",
+            "skills_used",
+            "files_touched",
+            "feedback_signals",
+            "n_user_turns",
+            "n_assistant_turns",
+            "raw_path",
+        ]
+    );
+    assert_eq!(digest["n_user_turns"], 3);
+    assert_eq!(digest["n_assistant_turns"], 3);
+    assert_eq!(digest["started_at"], "2026-11-29T17:07:42.445Z");
+    assert_eq!(
+        digest["assistant_finals"][2],
+        "Glad it works! Anything else?"
+    );
+    assert_eq!(digest["git_branch"], "feature/pagination");
+}
