@@ -8,6 +8,7 @@ use skillopt_core::call::{BackendId, Call};
 
 use crate::cancel::CancelToken;
 use crate::error::CallError;
+use crate::handoff::Handoff;
 
 /// Tokens as the provider counted them; `None` where it said nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +76,22 @@ pub trait Backend: Send + Sync {
     /// Whose limits apply: key of the concurrency limit and of pauses, for example
     /// `openai_compatible:api.example.com` or `claude`.
     fn provider(&self) -> String;
+
+    /// Whether it answers at once from the subject, in this process. Such answers are not worth a
+    /// transaction each and are written down in batches.
+    fn instant(&self) -> bool {
+        false
+    }
+
+    /// The folder of questions, when a person or another program answers.
+    fn handoff(&self) -> Option<&Handoff> {
+        None
+    }
+
+    /// Tokens a try costs besides messages and reply, for example the words a command line adds.
+    fn overhead_tokens(&self) -> u64 {
+        0
+    }
 
     /// Makes one try. Ends with [`CallError::Cancelled`] soon after `cancel` is raised.
     fn ask<'a>(&'a self, call: &'a Call, cancel: &'a CancelToken) -> Asking<'a>;

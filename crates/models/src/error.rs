@@ -246,6 +246,27 @@ impl CallError {
         }
     }
 
+    /// The same error with its detail, if it has one, put through `change`.
+    #[must_use]
+    pub(crate) fn map_detail(mut self, change: impl FnOnce(&str) -> String) -> Self {
+        match &mut self {
+            Self::SignInNeeded { detail, .. }
+            | Self::QuotaExhausted { detail, .. }
+            | Self::RateLimited { detail, .. }
+            | Self::Unavailable { detail, .. }
+            | Self::Refused { detail }
+            | Self::ContextOverflow { detail }
+            | Self::Misconfigured { detail, .. }
+            | Self::Unreadable { reason: detail } => *detail = change(detail),
+            Self::TimedOut { .. }
+            | Self::BudgetExhausted { .. }
+            | Self::PriceUnknown { .. }
+            | Self::WaitingForAnswer { .. }
+            | Self::Cancelled => {}
+        }
+        self
+    }
+
     fn words(&self) -> (String, String) {
         match self {
             Self::SignInNeeded { provider, detail } => (

@@ -165,7 +165,8 @@ pub fn parse(expect: &Expect, reply: &str) -> Result<Parsed, Unreadable> {
     if reply.len() > LONGEST_REPLY {
         return Err(unreadable("it is longer than 4 MiB"));
     }
-    let text = without_reasoning(reply.trim_start_matches('\u{feff}').trim());
+    let text =
+        without_reasoning(reply.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}'));
     if text.is_empty() {
         return Err(unreadable("it is empty"));
     }

@@ -1,0 +1,102 @@
+//! What a try costs, before and after.
+
+use skillopt_core::Problem;
+use skillopt_core::call::Call;
+use skillopt_store::Store;
+use skillopt_store::attempts::{self, Attempt, Cost, State};
+
+use crate::backend::{Backend, Usage};
+use crate::budget::Spend;
+use crate::price::Price;
+
+/// Tokens a server adds around each message.
+const PER_MESSAGE: u64 = 16;
+
+/// The worst case of one try: no tokenizer makes more tokens than there are bytes, and no reply is
+/// longer than it may be. At least one token, by which paid tries are told from others.
+pub(super) fn worst(backend: &dyn Backend, call: &Call, price: Option<Price>) -> Cost {
+    let messages: u64 = call
+        .messages
+        .iter()
+        .map(|message| message.text.len() as u64 + PER_MESSAGE)
+        .sum();
+    let schema = call
+        .params
+        .schema
+        .as_ref()
+        .map_or(0, |schema| schema.to_string().len() as u64);
+    let input = messages + schema + backend.overhead_tokens();
+    let output = u64::from(call.params.max_tokens);
+    Cost {
+        tokens: (input + output).max(1),
+        micros: price.map_or(0, |price| price.micros(input, output)),
+    }
+}
+
+/// What a try used. Half a count is none: the reservation then counts.
+pub(super) struct Used {
+    pub(super) usage: attempts::Usage,
+    pub(super) cost_micros: Option<u64>,
+    pub(super) cost: Cost,
+}
+
+/// What an answered try used, of what was reserved for it.
+pub(super) fn used(usage: Usage, reserved: Cost, price: Option<Price>) -> Used {
+    let (Some(input), Some(output)) = (usage.input_tokens, usage.output_tokens) else {
+        return Used {
+            usage: attempts::Usage::default(),
+            cost_micros: None,
+            cost: reserved,
+        };
+    };
+    let micros = price.map_or(0, |price| price.micros(input, output));
+    Used {
+        usage: attempts::Usage {
+            input_tokens: Some(input),
+            output_tokens: Some(output),
+        },
+        cost_micros: Some(micros),
+        cost: Cost {
+            tokens: input.saturating_add(output),
+            micros,
+        },
+    }
+}
+
+/// What the paid tries of a night have cost, from its rows. Tries a dead process left open become
+/// unknown and count as reserved.
+pub(super) fn spent(store: &Store, night: i64) -> Result<Spend, Problem> {
+    let attempts = store.commit("count spend", |tx| {
+        attempts::forget_started(tx, night)?;
+        attempts::of_night(tx, night)
+    })?;
+    let mut spend = Spend::default();
+    for attempt in attempts
+        .iter()
+        .filter(|attempt| attempt.reserved.tokens > 0)
+    {
+        let cost = cost(attempt);
+        spend.calls += 1;
+        spend.tokens = spend.tokens.saturating_add(cost.tokens);
+        spend.cost_micros = spend.cost_micros.saturating_add(cost.micros);
+    }
+    Ok(spend)
+}
+
+fn cost(attempt: &Attempt) -> Cost {
+    let counted = match (attempt.usage.input_tokens, attempt.usage.output_tokens) {
+        (None, None) => None,
+        (input, output) => Some(input.unwrap_or(0).saturating_add(output.unwrap_or(0))),
+    };
+    match attempt.state {
+        State::Started | State::Unknown => attempt.reserved,
+        State::Answered => Cost {
+            tokens: counted.unwrap_or(attempt.reserved.tokens),
+            micros: attempt.cost_micros.unwrap_or(attempt.reserved.micros),
+        },
+        State::Failed => Cost {
+            tokens: counted.unwrap_or(0),
+            micros: attempt.cost_micros.unwrap_or(0),
+        },
+    }
+}

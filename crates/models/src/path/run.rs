@@ -1,0 +1,598 @@
+//! One pass over the rows of a stage.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::json;
+use skillopt_core::call::{Call, Message};
+use skillopt_core::{Instant, Problem};
+use skillopt_store::attempts::{self, Within};
+use skillopt_store::calls::{self, NightCall, State};
+use skillopt_store::{events, nights, orders};
+use tokio::task::JoinSet;
+
+use super::{CallEvent, Inner, Reply};
+use crate::backend::{Backend, Usage};
+use crate::budget::Budget;
+use crate::error::{CallError, Cap};
+use crate::handoff::{Answer, Handoff, Question, id};
+use crate::parse::{Expect, Parsed, Unreadable, parse};
+
+/// Calls in a row that fail for want of a provider before it is left alone for this pass.
+const FAILURES_IN_A_ROW: u32 = 4;
+
+/// Why a row has no reply: the row's own error, or one that ends the pass.
+pub(super) enum Stop {
+    Call(CallError),
+    Pass(Problem),
+}
+
+impl From<CallError> for Stop {
+    fn from(error: CallError) -> Self {
+        Self::Call(error)
+    }
+}
+
+impl From<Problem> for Stop {
+    fn from(problem: Problem) -> Self {
+        Self::Pass(problem)
+    }
+}
+
+/// One position of the stage.
+pub(super) struct Row {
+    pub(super) at: NightCall,
+    pub(super) call: Call,
+    /// The repeat, when it was planned in an earlier pass.
+    repeat: Option<(NightCall, Call)>,
+}
+
+/// A reply and what became of reading it.
+pub(super) struct Heard {
+    pub(super) attempt: i64,
+    pub(super) text: String,
+    pub(super) usage: Usage,
+    pub(super) fresh: bool,
+    pub(super) parsed: Result<Parsed, Unreadable>,
+}
+
+impl Heard {
+    pub(super) fn into_reply(self, key: &str) -> Result<Reply, CallError> {
+        let parsed = self
+            .parsed
+            .map_err(|Unreadable(reason)| CallError::Unreadable { reason })?;
+        Ok(Reply {
+            call: key.to_owned(),
+            attempt: self.attempt,
+            text: self.text,
+            parsed,
+            fresh: self.fresh,
+            usage: self.usage,
+        })
+    }
+}
+
+/// What stops calls that were not begun.
+#[derive(Default)]
+struct Halt {
+    night: Option<CallError>,
+    providers: BTreeMap<String, CallError>,
+    failing: BTreeMap<String, u32>,
+    /// Calls that failed in this pass: an equal one is not paid for again.
+    failed: HashMap<String, CallError>,
+    /// Models that answered in the place of the one that was asked.
+    models: BTreeSet<(String, String)>,
+}
+
+pub(super) struct Run {
+    pub(super) path: Arc<Inner>,
+    pub(super) night: i64,
+    pub(super) stage: String,
+    pub(super) budget: Arc<Budget>,
+    /// Time at work when the pass began, and when that was.
+    active: (Duration, Instant),
+    rows: Mutex<Vec<Row>>,
+    halt: Mutex<Halt>,
+}
+
+impl Run {
+    pub(super) fn open(path: Arc<Inner>, night: i64, stage: &str) -> Result<Arc<Self>, Problem> {
+        path.turns.tidy();
+        let budget = path.budget(night)?;
+        let now = path.store.clock().now();
+        let (rows, active) = path.store.read(|db| {
+            let Some(found) = nights::get(db, night)? else {
+                return Err(unknown_night(night).into());
+            };
+            let mut rows: Vec<Row> = Vec::new();
+            for at in calls::rows(db, night, stage)? {
+                let call = calls::get(db, &at.key)?.ok_or_else(|| request_gone(&at))?;
+                match rows.last_mut() {
+                    Some(row) if at.ask > 0 && row.at.position == at.position => {
+                        row.repeat = Some((at, call));
+                    }
+                    _ => rows.push(Row {
+                        at,
+                        call,
+                        repeat: None,
+                    }),
+                }
+            }
+            Ok((rows, nights::active(&found, now)))
+        })?;
+        let run = Self {
+            path,
+            night,
+            stage: stage.to_owned(),
+            budget,
+            active: (active, now),
+            rows: Mutex::new(rows),
+            halt: Mutex::default(),
+        };
+        run.same_backends()?;
+        Ok(Arc::new(run))
+    }
+
+    /// The stage was planned for the backends there are now. A command line that was updated since is
+    /// still the same backend.
+    fn same_backends(&self) -> Result<(), Problem> {
+        let rows = self.rows();
+        for row in rows.iter() {
+            let planned = &row.call.backend;
+            let now = self.path.roles.of(row.call.subject.side()).id();
+            if (&planned.kind, &planned.address, &planned.model)
+                != (&now.kind, &now.address, &now.model)
+            {
+                return Err(Problem::permanent(
+                    "backend_changed",
+                    format!(
+                        "The stage {} was planned for {} {}, and {} {} is configured now.",
+                        self.stage, planned.kind, planned.model, now.kind, now.model
+                    ),
+                    "Set the backend and model the night began with, or cancel the night and start another.",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers every row and gives the results in their order.
+    pub(super) async fn all(self: Arc<Self>) -> Result<Vec<Result<Reply, CallError>>, Problem> {
+        let rows = std::mem::take(&mut *self.rows());
+        let mut results: BTreeMap<u32, Result<Reply, CallError>> = BTreeMap::new();
+        let (instant, others): (Vec<Row>, Vec<Row>) = rows
+            .into_iter()
+            .partition(|row| self.backend(&row.call).instant());
+        results.extend(self.instant(&instant).await?);
+        let mut asking = JoinSet::new();
+        for row in others {
+            let run = Arc::clone(&self);
+            asking.spawn(async move { run.row(row).await });
+        }
+        while let Some(joined) = asking.join_next().await {
+            match joined {
+                Ok(answered) => {
+                    let (position, result) = answered?;
+                    results.insert(position, result);
+                }
+                Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+                // Only dropping the set cancels, and it is still here.
+                Err(_) => {}
+            }
+        }
+        self.publish()?;
+        Ok(results.into_values().collect())
+    }
+
+    async fn row(&self, row: Row) -> Result<(u32, Result<Reply, CallError>), Problem> {
+        let position = row.at.position;
+        let result = match self.reply(row).await {
+            Ok(reply) => Ok(reply),
+            Err(Stop::Call(error)) => Err(error),
+            Err(Stop::Pass(problem)) => return Err(problem),
+        };
+        self.tell_result(position, &result);
+        Ok((position, result))
+    }
+
+    pub(super) fn tell_result(&self, position: u32, result: &Result<Reply, CallError>) {
+        let stage = self.stage.clone();
+        self.path.tell(&match result {
+            Ok(reply) => CallEvent::Answered {
+                stage,
+                position,
+                fresh: reply.fresh,
+            },
+            Err(error) => CallEvent::Failed {
+                stage,
+                position,
+                error: error.clone(),
+            },
+        });
+    }
+
+    /// Asks, and asks once more after a reply that cannot be read.
+    async fn reply(&self, row: Row) -> Result<Reply, Stop> {
+        let backend = Arc::clone(self.backend(&row.call));
+        let heard = self.question(backend.as_ref(), &row.at, &row.call).await?;
+        let Err(Unreadable(reason)) = &heard.parsed else {
+            return Ok(heard.into_reply(&row.at.key)?);
+        };
+        let (at, call) = match row.repeat {
+            Some(planned) => planned,
+            // Planned by whoever recorded the reply, in the same transaction; or now, when it was looked up.
+            None => self.repeat(&row.at, &row.call, &heard.text, reason)?,
+        };
+        Ok(self
+            .question(backend.as_ref(), &at, &call)
+            .await?
+            .into_reply(&at.key)?)
+    }
+
+    /// The row of the one repeat.
+    fn repeat(
+        &self,
+        at: &NightCall,
+        call: &Call,
+        reply: &str,
+        reason: &str,
+    ) -> Result<(NightCall, Call), Problem> {
+        let call = self.repeat_call(call, reply, reason);
+        let key = self.path.store.commit("plan repeat", |tx| {
+            calls::plan_repeat(tx, self.night, &self.stage, at.position, &call)
+        })?;
+        let at = NightCall {
+            ask: 1,
+            key,
+            state: State::Planned,
+            attempt: None,
+            ..at.clone()
+        };
+        Ok((at, call))
+    }
+
+    pub(super) fn repeat_call(&self, call: &Call, reply: &str, reason: &str) -> Call {
+        let messages = self
+            .path
+            .templates
+            .repeat(call, reply, reason)
+            .into_iter()
+            .map(|message| Message {
+                text: self.path.redactor.redact(&message.text).text.into_owned(),
+                ..message
+            })
+            .collect();
+        Call {
+            messages,
+            ask: 1,
+            ..call.clone()
+        }
+    }
+
+    /// Looks up, hands off or sends one call.
+    async fn question(
+        &self,
+        backend: &dyn Backend,
+        at: &NightCall,
+        call: &Call,
+    ) -> Result<Heard, Stop> {
+        let _turn = self.path.turns.take(&at.key).await;
+        if let Some(heard) = self.known(backend, at, call)? {
+            return Ok(heard);
+        }
+        if let Some(error) = self.halt().failed.get(&at.key) {
+            return Err(Stop::Call(error.clone()));
+        }
+        let result = match backend.handoff() {
+            Some(handoff) => self.hand_off(handoff, at, call),
+            None => self.send(backend, at, call).await,
+        };
+        if let Err(Stop::Call(error)) = &result {
+            self.halt().failed.insert(at.key.clone(), error.clone());
+        }
+        result
+    }
+
+    /// The answer there is already, within what its purpose allows: a judge's and a miner's for ever,
+    /// others within the night.
+    fn known(
+        &self,
+        backend: &dyn Backend,
+        at: &NightCall,
+        call: &Call,
+    ) -> Result<Option<Heard>, Stop> {
+        let found = self
+            .path
+            .store
+            .read(|db| attempts::answered(db, &at.key, self.within(call)))?;
+        let Some(found) = found else { return Ok(None) };
+        let Some(heard) = self.reused(at, call, found) else {
+            return Ok(None);
+        };
+        if (at.state, at.attempt) != (state_of(&heard), Some(heard.attempt)) {
+            self.path.store.commit("reuse reply", |tx| {
+                self.settle(tx, at, state_of(&heard), Some(heard.attempt))
+            })?;
+        }
+        if let Some(handoff) = backend.handoff() {
+            self.report_change(handoff, at, call, &heard.text)?;
+        }
+        Ok(Some(heard))
+    }
+
+    pub(super) fn within(&self, call: &Call) -> Within {
+        match call.subject.kind() {
+            "mine" | "judge" => Within::Ever,
+            _ => Within::Night(self.night),
+        }
+    }
+
+    /// What was found as a reply to the row. A reply of another night that cannot be read is none:
+    /// it must not fail this night as well.
+    pub(super) fn reused(
+        &self,
+        at: &NightCall,
+        call: &Call,
+        found: attempts::Answered,
+    ) -> Option<Heard> {
+        let parsed = parse(&Expect::of(&call.subject), &found.text);
+        if parsed.is_err() && found.night != self.night {
+            return None;
+        }
+        Some(Heard {
+            attempt: found.attempt,
+            fresh: at.state == State::Fresh && at.attempt == Some(found.attempt),
+            usage: Usage {
+                input_tokens: found.usage.input_tokens,
+                output_tokens: found.usage.output_tokens,
+            },
+            text: found.text,
+            parsed,
+        })
+    }
+
+    fn hand_off(&self, handoff: &Handoff, at: &NightCall, call: &Call) -> Result<Heard, Stop> {
+        self.may_start(&handoff.provider())?;
+        let refused = match handoff.answer(call, &at.key) {
+            Answer::Given(text) => match parse(&Expect::of(&call.subject), &text) {
+                Ok(parsed) => {
+                    let attempt = self.path.store.commit("take answer", |tx| {
+                        let attempt =
+                            attempts::start(tx, self.night, &at.key, attempts::Cost::default())?;
+                        attempts::answer(tx, attempt, &text, attempts::Usage::default(), Some(0))?;
+                        self.settle(tx, at, State::Fresh, Some(attempt))?;
+                        Ok(attempt)
+                    })?;
+                    return Ok(Heard {
+                        attempt,
+                        text,
+                        usage: Usage::default(),
+                        fresh: true,
+                        parsed: Ok(parsed),
+                    });
+                }
+                Err(Unreadable(reason)) => Some(reason),
+            },
+            Answer::Missing => None,
+            Answer::Refused(why) => Some(why),
+        };
+        if at.state != State::Waiting {
+            self.path.store.commit("wait for answer", |tx| {
+                self.settle(tx, at, State::Waiting, None)
+            })?;
+        }
+        Err(CallError::WaitingForAnswer {
+            id: id(&at.key).to_owned(),
+            refused,
+        }
+        .into())
+    }
+
+    /// Says once that the file of an answer that was taken has changed since.
+    fn report_change(
+        &self,
+        handoff: &Handoff,
+        at: &NightCall,
+        call: &Call,
+        taken: &str,
+    ) -> Result<(), Problem> {
+        if !handoff.changed(call, &at.key, taken) {
+            return Ok(());
+        }
+        let id = id(&at.key).to_owned();
+        let body = json!({"id": id, "stage": self.stage, "file": handoff.answer_file(&id)});
+        self.path.store.commit("report changed answer", |tx| {
+            let known = events::list(tx, self.night, 0, usize::MAX >> 1)?;
+            if !known
+                .iter()
+                .any(|event| event.kind == "handoff/changed" && event.body == body)
+            {
+                events::append(tx, self.night, "handoff/changed", &body)?;
+            }
+            Ok(())
+        })?;
+        self.path.tell(&CallEvent::AnswerChanged { id });
+        Ok(())
+    }
+
+    /// Writes every question of the night that waits into the hand-off folder.
+    fn publish(&self) -> Result<(), Problem> {
+        let roles = &self.path.roles;
+        let Some(handoff) = roles.target.handoff().or_else(|| roles.optimizer.handoff()) else {
+            return Ok(());
+        };
+        let waiting = self.path.store.read(|db| {
+            let mut seen = BTreeSet::new();
+            let mut waiting = Vec::new();
+            for at in calls::rows_of_night(db, self.night)? {
+                if at.state == State::Waiting && seen.insert(at.key.clone()) {
+                    waiting.extend(calls::get(db, &at.key)?.map(|call| (at.key, call)));
+                }
+            }
+            Ok(waiting)
+        })?;
+        let questions: Vec<Question> = waiting
+            .into_iter()
+            .map(|(key, call)| {
+                let refused = match handoff.answer(&call, &key) {
+                    Answer::Refused(why) => Some(why),
+                    Answer::Given(text) => parse(&Expect::of(&call.subject), &text)
+                        .err()
+                        .map(|error| error.0),
+                    Answer::Missing => None,
+                };
+                Question { call, refused }
+            })
+            .collect();
+        let published = handoff.publish(&questions)?;
+        if published.open > 0 {
+            self.path.tell(&CallEvent::Questions {
+                open: published.open,
+                folder: handoff.folder().to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Whether a call to `provider` may begin: no order to stop, nothing that halted the pass.
+    pub(super) fn may_start(&self, provider: &str) -> Result<(), Stop> {
+        if self.path.cancel.is_cancelled() {
+            return Err(self.stop_night(CallError::Cancelled));
+        }
+        {
+            let halt = self.halt();
+            if let Some(error) = halt.night.as_ref().or_else(|| halt.providers.get(provider)) {
+                return Err(Stop::Call(error.clone()));
+            }
+        }
+        if self
+            .path
+            .store
+            .read(|db| orders::pending(db, self.night))?
+            .is_some()
+        {
+            return Err(self.stop_night(CallError::Cancelled));
+        }
+        if self.time_left().is_some_and(|left| left.is_zero()) {
+            return Err(self.stop_night(CallError::BudgetExhausted { cap: Cap::Minutes }));
+        }
+        Ok(())
+    }
+
+    /// How much longer the night may be at work; `None` without a limit.
+    pub(super) fn time_left(&self) -> Option<Duration> {
+        let (active, since) = self.active;
+        let gone = self.path.store.clock().now().duration_since(since);
+        let gone = Duration::try_from(gone).unwrap_or_default();
+        self.budget
+            .caps()
+            .time
+            .map(|limit| limit.saturating_sub(active.saturating_add(gone)))
+    }
+
+    /// Nothing of the night begins any more in this pass.
+    pub(super) fn stop_night(&self, error: CallError) -> Stop {
+        self.halt().night.get_or_insert_with(|| error.clone());
+        Stop::Call(error)
+    }
+
+    /// Nothing is asked of `provider` any more in this pass.
+    pub(super) fn stop_provider(&self, provider: &str, error: CallError) {
+        self.halt()
+            .providers
+            .entry(provider.to_owned())
+            .or_insert(error);
+    }
+
+    /// A call to `provider` failed for good for want of it; after a few in a row it is left alone.
+    pub(super) fn count_failure(&self, provider: &str, error: &CallError) {
+        let mut halt = self.halt();
+        let failing = halt.failing.entry(provider.to_owned()).or_default();
+        *failing += 1;
+        if *failing >= FAILURES_IN_A_ROW {
+            let detail = format!("{failing} calls in a row failed, the last because: {error}");
+            halt.providers
+                .entry(provider.to_owned())
+                .or_insert(CallError::Unavailable {
+                    provider: provider.to_owned(),
+                    detail,
+                    sent: false,
+                });
+        }
+    }
+
+    /// A call to `provider` was answered.
+    pub(super) fn count_answer(&self, provider: &str) {
+        self.halt().failing.remove(provider);
+    }
+
+    /// Whether it is new in this pass that `answered` answers for `asked`.
+    pub(super) fn first_answer_by(&self, asked: &str, answered: &str) -> bool {
+        !answered.is_empty()
+            && asked != answered
+            && self
+                .halt()
+                .models
+                .insert((asked.to_owned(), answered.to_owned()))
+    }
+
+    pub(super) fn settle(
+        &self,
+        tx: &skillopt_store::Tx<'_>,
+        at: &NightCall,
+        state: State,
+        attempt: Option<i64>,
+    ) -> Result<(), skillopt_store::Fault> {
+        calls::settle(
+            tx,
+            self.night,
+            &self.stage,
+            at.position,
+            at.ask,
+            state,
+            attempt,
+        )
+    }
+
+    pub(super) fn backend(&self, call: &Call) -> &Arc<dyn Backend> {
+        self.path.roles.of(call.subject.side())
+    }
+
+    fn rows(&self) -> MutexGuard<'_, Vec<Row>> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn halt(&self) -> MutexGuard<'_, Halt> {
+        // Every change is complete before anything can panic.
+        self.halt.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+pub(super) fn state_of(heard: &Heard) -> State {
+    if heard.fresh {
+        State::Fresh
+    } else {
+        State::Reused
+    }
+}
+
+fn unknown_night(night: i64) -> Problem {
+    Problem::permanent(
+        "night_unknown",
+        format!("There is no night {night}."),
+        "`skillopt night list` shows the nights.",
+    )
+}
+
+fn request_gone(at: &NightCall) -> skillopt_store::Fault {
+    Problem::permanent(
+        "request_expired",
+        format!(
+            "The question at place {} of the stage {} has expired.",
+            at.position, at.stage
+        ),
+        "Cancel the night with `skillopt night cancel` and start another.",
+    )
+    .into()
+}

@@ -1,0 +1,384 @@
+//! Sending a call: budget, limiter, tries, and a row for each of them.
+
+use std::time::Duration;
+
+use serde_json::json;
+use skillopt_core::Instant;
+use skillopt_core::call::Call;
+use skillopt_store::attempts;
+use skillopt_store::calls::{self, NightCall, State};
+use skillopt_store::{Tx, events, orders, pauses};
+
+use super::CallEvent;
+use super::account::{used, worst};
+use super::run::{Heard, Run, Stop};
+use crate::backend::{Backend, Finish, RawReply};
+use crate::budget::Reservation;
+use crate::error::{CallError, Cap, Wait};
+use crate::parse::{Expect, LONGEST_REPLY, Unreadable, parse};
+use crate::price::Price;
+
+/// How long a backend has to end after the night was stopped, before it is dropped.
+const GRACE: Duration = Duration::from_secs(5);
+/// The pause of a provider that does not say when it allows more.
+const UNKNOWN_RESET: Duration = Duration::from_secs(3600);
+/// The pause of a provider that goes on asking to wait.
+const TOO_MANY: Duration = Duration::from_secs(60);
+/// The longest pause that is believed; weekly limits are the longest there are.
+const LONGEST_PAUSE: Duration = Duration::from_secs(32 * 24 * 3600);
+
+impl Run {
+    /// Asks `backend` within budget and limits, as often as it is worth it.
+    pub(super) async fn send(
+        &self,
+        backend: &dyn Backend,
+        at: &NightCall,
+        call: &Call,
+    ) -> Result<Heard, Stop> {
+        let provider = backend.provider();
+        let retry = &self.path.options.retry;
+        // The place comes first: while a call waits for one, it must not sit on a reservation.
+        let place = self
+            .path
+            .options
+            .limits
+            .place(&provider, &self.path.cancel)
+            .await?;
+        let began = tokio::time::Instant::now();
+        let price = self.price(backend)?;
+        let mut made = 0;
+        loop {
+            self.may_start(&provider)?;
+            place.ready(&self.path.cancel).await?;
+            let reservation = self.reserve(backend, call, price).await?;
+            let attempt = match self.start(&provider, at, reservation.as_ref())? {
+                Ok(attempt) => attempt,
+                Err(error) => {
+                    if let Some(reservation) = reservation {
+                        reservation.unsent();
+                    }
+                    return Err(Stop::Call(error));
+                }
+            };
+            made += 1;
+            self.path.tell(&CallEvent::Sent {
+                stage: self.stage.clone(),
+                position: at.position,
+                made,
+            });
+            let error = match self.one_try(backend, call).await {
+                Ok(raw) => {
+                    self.count_answer(&provider);
+                    return self.record(at, call, attempt, raw, reservation, price);
+                }
+                // Providers quote what they were sent.
+                Err(error) => {
+                    error.map_detail(|detail| self.path.redactor.redact(detail).text.into_owned())
+                }
+            };
+            let wait = retry.wait(&error, &at.key, made, began.elapsed());
+            let error =
+                self.record_failure(&provider, at, attempt, error, reservation, wait.is_none())?;
+            let Some(wait) = wait else {
+                return Err(self.give_up(&provider, error));
+            };
+            self.path.tell(&CallEvent::Again {
+                stage: self.stage.clone(),
+                position: at.position,
+                wait,
+                error: error.clone(),
+            });
+            if matches!(error, CallError::RateLimited { .. }) {
+                // Everybody waits, this call included.
+                place.slow_down(wait);
+            } else {
+                tokio::select! {
+                    biased;
+                    () = self.path.cancel.cancelled() => {}
+                    () = tokio::time::sleep(wait) => {}
+                }
+            }
+        }
+    }
+
+    fn price(&self, backend: &dyn Backend) -> Result<Option<Price>, Stop> {
+        let model = backend.id().model;
+        let price = self.path.options.prices.of(&model);
+        if backend.paid() && price.is_none() && self.budget.caps().cost_micros.is_some() {
+            let error = CallError::PriceUnknown { model };
+            self.stop_provider(&backend.provider(), error.clone());
+            return Err(Stop::Call(error));
+        }
+        Ok(price)
+    }
+
+    async fn reserve(
+        &self,
+        backend: &dyn Backend,
+        call: &Call,
+        price: Option<Price>,
+    ) -> Result<Option<Reservation>, Stop> {
+        if !backend.paid() {
+            return Ok(None);
+        }
+        match self.budget.reserve(worst(backend, call, price)).await {
+            Ok(reservation) => Ok(Some(reservation)),
+            Err(error) => Err(self.stop_night(error)),
+        }
+    }
+
+    /// Writes down that a try begins, unless the night was told to stop or the provider is paused.
+    fn start(
+        &self,
+        provider: &str,
+        at: &NightCall,
+        reservation: Option<&Reservation>,
+    ) -> Result<Result<i64, CallError>, Stop> {
+        let reserved = reservation.map(Reservation::worst).unwrap_or_default();
+        let begun = self.path.store.commit("start try", |tx| {
+            if orders::pending(tx, self.night)?.is_some() {
+                return Ok(Err(CallError::Cancelled));
+            }
+            if let Some(pause) = pauses::active(tx, provider, tx.now())? {
+                return Ok(Err(CallError::QuotaExhausted {
+                    provider: provider.to_owned(),
+                    until: Some(pause.until),
+                    detail: pause.reason,
+                }));
+            }
+            attempts::start(tx, self.night, &at.key, reserved).map(Ok)
+        })?;
+        match &begun {
+            Err(CallError::Cancelled) => {
+                self.stop_night(CallError::Cancelled);
+            }
+            Err(error) => self.stop_provider(provider, error.clone()),
+            Ok(_) => {}
+        }
+        Ok(begun)
+    }
+
+    /// One try, within its time and the night's.
+    async fn one_try(&self, backend: &dyn Backend, call: &Call) -> Result<RawReply, CallError> {
+        let limit = self.path.options.try_timeout;
+        let left = self.time_left();
+        let within = left.map_or(limit, |left| limit.min(left));
+        let cancel = &self.path.cancel;
+        let stopped = async {
+            cancel.cancelled().await;
+            tokio::time::sleep(GRACE).await;
+        };
+        tokio::select! {
+            asked = tokio::time::timeout(within, backend.ask(call, cancel)) => asked.unwrap_or_else(|_| {
+                Err(if within < limit {
+                    CallError::BudgetExhausted { cap: Cap::Minutes }
+                } else {
+                    CallError::TimedOut { wait: Wait::Whole, after: limit }
+                })
+            }),
+            () = stopped => Err(CallError::Cancelled),
+        }
+    }
+
+    /// Writes down a reply; with it the repeat, when the reply cannot be read.
+    fn record(
+        &self,
+        at: &NightCall,
+        call: &Call,
+        attempt: i64,
+        raw: RawReply,
+        reservation: Option<Reservation>,
+        price: Option<Price>,
+    ) -> Result<Heard, Stop> {
+        let RawReply {
+            mut text,
+            usage,
+            model,
+            finish,
+        } = raw;
+        if text.len() > LONGEST_REPLY {
+            // Still too long to be read, and no longer too long to be kept.
+            let end =
+                (LONGEST_REPLY + 1..=LONGEST_REPLY + 4).find(|end| text.is_char_boundary(*end));
+            text.truncate(end.unwrap_or(text.len()));
+        }
+        let mut parsed = parse(&Expect::of(&call.subject), &text);
+        if let (Err(Unreadable(reason)), Finish::Length) = (&mut parsed, finish) {
+            reason.push_str(" (it was cut at the token limit)");
+        }
+        let reserved = reservation
+            .as_ref()
+            .map(Reservation::worst)
+            .unwrap_or_default();
+        let used = used(usage, reserved, price);
+        let repeat = match &parsed {
+            Err(Unreadable(reason)) if call.ask == 0 => Some(self.repeat_call(call, &text, reason)),
+            _ => None,
+        };
+        let asked = &call.backend.model;
+        let other_model = self.first_answer_by(asked, &model);
+        self.path.store.commit("record reply", |tx| {
+            attempts::answer(tx, attempt, &text, used.usage, used.cost_micros)?;
+            self.settle(tx, at, State::Fresh, Some(attempt))?;
+            if let Some(repeat) = &repeat {
+                calls::plan_repeat(tx, self.night, &self.stage, at.position, repeat)?;
+            }
+            if other_model {
+                events::append(
+                    tx,
+                    self.night,
+                    "models/answered_by",
+                    &json!({"asked": asked, "answered": model}),
+                )?;
+            }
+            Ok(())
+        })?;
+        if let Some(reservation) = reservation {
+            reservation.settle(used.cost);
+        }
+        Ok(Heard {
+            attempt,
+            text,
+            usage,
+            fresh: true,
+            parsed,
+        })
+    }
+
+    /// Writes down a failed try; with it, when it was the last one, the end of the row and the pause
+    /// of the provider. Gives the error with what is known about its end.
+    fn record_failure(
+        &self,
+        provider: &str,
+        at: &NightCall,
+        attempt: i64,
+        error: CallError,
+        reservation: Option<Reservation>,
+        last: bool,
+    ) -> Result<CallError, Stop> {
+        let (error, pause) = if last {
+            self.with_pause(error)
+        } else {
+            (error, None)
+        };
+        let detail = json!({"code": error.code(), "message": error.to_string()});
+        // A try that had begun is only out of budget when the night's time ended under it.
+        let out_of_time = matches!(error, CallError::BudgetExhausted { .. });
+        let may_have_cost = reservation.is_some() && (error.may_have_cost() || out_of_time);
+        self.path.store.commit("record failed try", |tx: &Tx<'_>| {
+            if may_have_cost {
+                attempts::lose(tx, attempt, error.code(), &detail)?;
+            } else {
+                attempts::fail(
+                    tx,
+                    attempt,
+                    error.code(),
+                    &detail,
+                    attempts::Usage::default(),
+                    0,
+                )?;
+            }
+            if last {
+                self.settle(tx, at, State::Failed, Some(attempt))?;
+            }
+            if let Some(until) = pause {
+                pauses::set(tx, provider, until, error.code())?;
+                events::append(
+                    tx,
+                    self.night,
+                    "models/paused",
+                    &json!({"provider": provider, "error": detail}),
+                )?;
+            }
+            Ok(())
+        })?;
+        if let Some(reservation) = reservation {
+            if may_have_cost {
+                drop(reservation);
+            } else {
+                reservation.settle(attempts::Cost::default());
+            }
+        }
+        if let Some(until) = pause {
+            self.path.tell(&CallEvent::Paused {
+                provider: provider.to_owned(),
+                until,
+            });
+        }
+        Ok(error)
+    }
+
+    /// Until when an error pauses its provider. A quota error then says so itself.
+    fn with_pause(&self, error: CallError) -> (CallError, Option<Instant>) {
+        let now = self.path.store.clock().now();
+        let after = |wait: Duration| now.saturating_add(wait.min(LONGEST_PAUSE)).unwrap_or(now);
+        match error {
+            CallError::QuotaExhausted {
+                provider,
+                until,
+                detail,
+            } => {
+                let until = until.map_or_else(
+                    || after(UNKNOWN_RESET),
+                    |until| until.clamp(after(TOO_MANY), after(LONGEST_PAUSE)),
+                );
+                (
+                    CallError::QuotaExhausted {
+                        provider,
+                        until: Some(until),
+                        detail,
+                    },
+                    Some(until),
+                )
+            }
+            CallError::RateLimited { retry_after, .. } => {
+                let until = after(retry_after.unwrap_or(TOO_MANY));
+                (error, Some(until))
+            }
+            error => (error, None),
+        }
+    }
+
+    /// What the last error of a call means for others.
+    fn give_up(&self, provider: &str, error: CallError) -> Stop {
+        match &error {
+            CallError::BudgetExhausted { .. } | CallError::Cancelled => {
+                return self.stop_night(error);
+            }
+            CallError::Unavailable { .. } | CallError::TimedOut { .. } => {
+                self.count_failure(provider, &error);
+            }
+            CallError::SignInNeeded { .. }
+            | CallError::QuotaExhausted { .. }
+            | CallError::Misconfigured { .. } => {
+                self.stop_provider(provider, error.clone());
+            }
+            CallError::RateLimited {
+                retry_after,
+                detail,
+                ..
+            } => {
+                let until = self
+                    .path
+                    .store
+                    .clock()
+                    .now()
+                    .saturating_add(retry_after.unwrap_or(TOO_MANY).min(LONGEST_PAUSE));
+                self.stop_provider(
+                    provider,
+                    CallError::QuotaExhausted {
+                        provider: provider.to_owned(),
+                        until: until.ok(),
+                        detail: detail.clone(),
+                    },
+                );
+            }
+            CallError::Unreadable { .. }
+            | CallError::Refused { .. }
+            | CallError::ContextOverflow { .. }
+            | CallError::PriceUnknown { .. }
+            | CallError::WaitingForAnswer { .. } => self.count_answer(provider),
+        }
+        Stop::Call(error)
+    }
+}
