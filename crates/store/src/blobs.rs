@@ -126,7 +126,9 @@ pub fn expire_bodies(tx: &Tx<'_>, before: Instant) -> Result<Expired, Fault> {
             UNION SELECT reply FROM attempt
             WHERE reply IS NOT NULL AND attempt.night IN (SELECT id FROM night WHERE state <> 'ended')
             UNION SELECT output FROM stage
-            WHERE output IS NOT NULL AND night IN (SELECT id FROM night WHERE state <> 'ended'))";
+            WHERE output IS NOT NULL AND night IN (SELECT id FROM night WHERE state <> 'ended')
+            UNION SELECT atom FROM night, json_tree(night.pins)
+            WHERE night.state <> 'ended' AND length(atom) = 64)";
     let expired = tx.query_row(
         &format!("SELECT count(*), coalesce(sum(length(body)), 0) FROM blob WHERE {doomed}"),
         [At(before)],

@@ -22,6 +22,12 @@
 //! | edits tried and rejected | [`rejected`] |
 //! | proposals and their targets | [`proposals`] |
 //! | transcript files as last read | [`index`] |
+//! | adoption journal, recovery; receipts | [`adoption`], [`receipts`] |
+//! | OS locks | [`locks`] |
+//! | reading and writing files | [`files`] |
+//! | which file a document really is | [`documents`] |
+//! | size, export, purge, move | [`data`] |
+//! | checks and copies of the database | [`repair`] |
 //!
 //! # How it is used
 //!
@@ -46,21 +52,30 @@
 //! `Store::commit` is the only place where a transaction commits; it must not be nested, and
 //! `Store::read` must not be called inside it (both take the one connection of this process).
 
+pub mod adoption;
 pub mod attempts;
 pub mod blobs;
 pub mod calls;
 pub mod clock;
 pub mod clusters;
+pub mod data;
+pub mod documents;
 pub mod events;
+mod failpoints;
 pub mod fault;
+pub mod files;
 pub mod index;
+pub mod locks;
 pub mod nights;
+mod opening;
 pub mod orders;
 pub mod paths;
 pub mod pauses;
 pub mod projects;
 pub mod proposals;
+pub mod receipts;
 pub mod rejected;
+pub mod repair;
 mod row;
 pub mod stages;
 pub mod store;
@@ -69,6 +84,7 @@ mod words;
 
 pub use clock::{Clock, FixedClock, SystemClock};
 pub use fault::Fault;
+pub use opening::SCHEMA_VERSION;
 pub use paths::Paths;
 pub use rusqlite::Connection;
 pub use store::{Store, Tx};

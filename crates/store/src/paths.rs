@@ -10,6 +10,9 @@ pub const DATA_VARIABLE: &str = "SKILLOPT_DATA_DIR";
 /// Names the configuration folder.
 pub const CONFIG_VARIABLE: &str = "SKILLOPT_CONFIG_DIR";
 
+/// Name of the file that names the data folder.
+const LOCATION: &str = "location";
+
 /// Where everything of ours is. Nothing is created until it is needed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paths {
@@ -17,6 +20,8 @@ pub struct Paths {
     pub data: PathBuf,
     /// What the user writes: settings, prompt overrides, and the `location` file.
     pub config: PathBuf,
+    /// Whether `SKILLOPT_DATA_DIR` names the data folder, so that `data move` cannot take effect.
+    pub data_fixed: bool,
 }
 
 impl Paths {
@@ -51,7 +56,11 @@ impl Paths {
                 None => usual()?.data_dir().to_owned(),
             },
         };
-        Ok(Self { data, config })
+        Ok(Self {
+            data,
+            config,
+            data_fixed: named(DATA_VARIABLE).is_some(),
+        })
     }
 
     /// Both folders below `root`; for tests and demonstrations.
@@ -60,6 +69,7 @@ impl Paths {
         Self {
             data: root.join("data"),
             config: root.join("config"),
+            data_fixed: false,
         }
     }
 
@@ -108,7 +118,7 @@ impl Paths {
     /// The file that names the data folder after `data move`.
     #[must_use]
     pub fn location(&self) -> PathBuf {
-        self.config.join("location")
+        self.config.join(LOCATION)
     }
 }
 
@@ -128,7 +138,7 @@ fn absolute(path: PathBuf, named_by: &str) -> Result<PathBuf, Problem> {
 
 /// The data folder named by the `location` file, if there is one.
 fn moved(config: &Path) -> Result<Option<PathBuf>, Problem> {
-    let file = config.join("location");
+    let file = config.join(LOCATION);
     match std::fs::read_to_string(&file) {
         Ok(text) => absolute(
             PathBuf::from(text.trim_end_matches(['\r', '\n'])),

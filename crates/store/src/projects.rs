@@ -135,7 +135,8 @@ fn with_root(db: &Connection, root: &str) -> Result<Option<Project>, Fault> {
         .optional()?)
 }
 
-fn unknown(id: &str) -> Fault {
+/// No such project.
+pub(crate) fn unknown(id: &str) -> Fault {
     Fault::Problem(Problem::permanent(
         "project_unknown",
         format!("No project is registered as \"{id}\"."),

@@ -4,11 +4,13 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use skillopt_core::{Instant, Problem};
 
 use crate::clock::Clock;
+use crate::failpoints::{self, Family};
 use crate::fault::Fault;
+use crate::opening::{self, SCHEMA_VERSION};
 use crate::paths::Paths;
 
 /// The store. Cheap to share in an `Arc`; one connection behind a mutex, never held while waiting
@@ -56,31 +58,18 @@ impl Store {
     /// Errors: `database_newer`, `database_corrupt`, `data_dir_unusable`, `data_dir_read_only`,
     /// `disk_full`, `database_busy`.
     pub fn open(paths: &Paths, clock: Arc<dyn Clock>) -> Result<Self, Problem> {
-        let path = paths.database();
-        let opened = (|| -> Result<Connection, Fault> {
-            std::fs::create_dir_all(&paths.data)
-                .map_err(|error| crate::fault::io_problem(&error, "create", &paths.data))?;
-            let connection = Connection::open(&path)?;
-            connection.pragma_update(None, "journal_mode", "wal")?;
-            connection.pragma_update(None, "synchronous", "normal")?;
-            prepare(&connection)?;
-            Ok(connection)
-        })();
-        let connection = opened.map_err(|fault| fault.into_problem(&path))?;
+        let connection = crate::opening::open(paths, clock.now())?;
         Ok(Self {
             connection: Mutex::new(connection),
             clock,
-            path,
+            path: paths.database(),
         })
     }
 
     /// A real SQLite database in memory; for tests and for what must leave nothing behind.
     pub fn in_memory(clock: Arc<dyn Clock>) -> Result<Self, Problem> {
         let path = PathBuf::from(":memory:");
-        let connection = Connection::open_in_memory()
-            .map_err(Fault::from)
-            .and_then(|connection| prepare(&connection).map(|()| connection))
-            .map_err(|fault| fault.into_problem(&path))?;
+        let connection = crate::opening::in_memory().map_err(|fault| fault.into_problem(&path))?;
         Ok(Self {
             connection: Mutex::new(connection),
             clock,
@@ -122,12 +111,9 @@ impl Store {
             .pragma_update(None, "synchronous", "full")
             .map_err(Fault::from)
             .and_then(|()| self.run(&mut connection, label, f));
-        let back = connection
-            .pragma_update(None, "synchronous", "normal")
-            .map_err(Fault::from);
-        result
-            .and_then(|value| back.map(|()| value))
-            .map_err(|fault| fault.into_problem(&self.path))
+        // Should this fail, later commits are slower, not less safe; what was committed stays so.
+        let _ = connection.pragma_update(None, "synchronous", "normal");
+        result.map_err(|fault| fault.into_problem(&self.path))
     }
 
     /// The clock of the store.
@@ -142,6 +128,32 @@ impl Store {
         &self.path
     }
 
+    /// Runs `f` in a transaction that is rolled back, to see what it would do.
+    pub(crate) fn read_uncommitted<R>(
+        &self,
+        f: impl FnOnce(&Tx<'_>) -> Result<R, Fault>,
+    ) -> Result<R, Problem> {
+        let mut connection = self.connection();
+        let result = connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(Fault::from)
+            .and_then(|transaction| {
+                f(&Tx {
+                    transaction,
+                    now: self.clock.now(),
+                })
+            });
+        result.map_err(|fault| fault.into_problem(&self.path))
+    }
+
+    /// The bare connection, for what cannot run inside a transaction (`VACUUM`, copies).
+    pub(crate) fn with_connection<R>(
+        &self,
+        f: impl FnOnce(&Connection) -> Result<R, Fault>,
+    ) -> Result<R, Problem> {
+        f(&self.connection()).map_err(|fault| fault.into_problem(&self.path))
+    }
+
     fn connection(&self) -> MutexGuard<'_, Connection> {
         // A panic inside a transaction rolled it back; the connection is as good as before.
         self.connection
@@ -152,27 +164,39 @@ impl Store {
     fn run<R>(
         &self,
         connection: &mut Connection,
-        _label: &'static str,
+        label: &'static str,
         f: impl FnOnce(&Tx<'_>) -> Result<R, Fault>,
     ) -> Result<R, Fault> {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        self.refuse_if_gone(&transaction)?;
         let tx = Tx {
             transaction,
             now: self.clock.now(),
         };
         let value = f(&tx)?;
-        tx.transaction.commit()?;
+        failpoints::step(Family::Commit, label, || tx.transaction.commit())?;
         Ok(value)
     }
-}
 
-fn prepare(connection: &Connection) -> Result<(), Fault> {
-    connection.pragma_update(None, "foreign_keys", true)?;
-    connection.busy_timeout(std::time::Duration::from_secs(10))?;
-    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    if version == 0 {
-        connection.execute_batch(include_str!("schema/001.sql"))?;
-        connection.pragma_update(None, "user_version", 1)?;
+    /// While this process had the database open, another may have migrated it or moved it away.
+    fn refuse_if_gone(&self, db: &Connection) -> Result<(), Fault> {
+        let version: i64 = db
+            .prepare_cached("PRAGMA user_version")?
+            .query_row([], |row| row.get(0))?;
+        if usize::try_from(version) != Ok(SCHEMA_VERSION) {
+            return Err(opening::newer(db, &self.path, version, SCHEMA_VERSION).into());
+        }
+        let moved = db
+            .prepare_cached("SELECT value FROM meta WHERE key = 'moved_to'")?
+            .query_row([], |row| row.get::<_, String>(0))
+            .optional()?;
+        moved.map_or(Ok(()), |to| {
+            Err(Problem::permanent(
+                "data_moved",
+                format!("The data folder was moved to {to}."),
+                "Start SkillOpt again.",
+            )
+            .into())
+        })
     }
-    Ok(())
 }

@@ -104,7 +104,7 @@ CREATE TABLE night_call (
     ask      INTEGER NOT NULL,
     key      TEXT NOT NULL REFERENCES call (key),
     state    TEXT NOT NULL CHECK (state IN ('planned', 'fresh', 'reused', 'waiting', 'failed')),
-    attempt  INTEGER REFERENCES attempt (id),
+    attempt  INTEGER REFERENCES attempt (id) ON DELETE SET NULL,
     PRIMARY KEY (night, stage, position, ask)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX night_call_key ON night_call (key);

@@ -1,0 +1,108 @@
+//! What belongs to the user about their data: how much there is, taking it out, deleting it, and
+//! moving it elsewhere.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use skillopt_core::Problem;
+
+use crate::fault::io_problem;
+use crate::paths::Paths;
+
+#[path = "data/export.rs"]
+mod export;
+#[path = "data/moving.rs"]
+mod moving;
+#[path = "data/purge.rs"]
+mod purge;
+#[path = "data/tree.rs"]
+mod tree;
+
+pub use export::{Exported, export};
+pub use moving::{Moved, move_to, remove_moved};
+pub use purge::{Purge, PurgePlan, apply_purge, plan_purge};
+
+/// Bytes on disk, by what they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Size {
+    /// The database with its journal.
+    pub database: u64,
+    /// Copies of the database made before migrations.
+    pub copies: u64,
+    /// Staged bundles.
+    pub staging: u64,
+    /// Documents of the user before adoptions.
+    pub backups: u64,
+    /// Questions and answers of the hand-off backend.
+    pub handoff: u64,
+    /// All of the above.
+    pub total: u64,
+}
+
+/// How much is stored. Folders that do not exist count as nothing.
+pub fn size(paths: &Paths) -> Result<Size, Problem> {
+    let mut size = Size {
+        database: 0,
+        ..Size::default()
+    };
+    for file in database_files(paths) {
+        size.database += std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
+    }
+    size.copies = tree::bytes(&paths.copies())?;
+    size.staging = tree::bytes(&paths.staging())?;
+    size.backups = tree::bytes(&paths.backups())?;
+    size.handoff = tree::bytes(&handoff(paths))?;
+    size.total = size.database + size.copies + size.staging + size.backups + size.handoff;
+    Ok(size)
+}
+
+/// The database and the files SQLite keeps beside it.
+pub(crate) fn database_files(paths: &Paths) -> [PathBuf; 3] {
+    let beside = |suffix: &str| paths.data.join(format!("skillopt.db{suffix}"));
+    [paths.database(), beside("-wal"), beside("-shm")]
+}
+
+/// The folder of all hand-offs.
+fn handoff(paths: &Paths) -> PathBuf {
+    paths.data.join("handoff")
+}
+
+/// The folders that hold files of ours besides the database.
+fn folders(paths: &Paths) -> [(&'static str, PathBuf); 3] {
+    [
+        ("staging", paths.staging()),
+        ("backups", paths.backups()),
+        ("handoff", handoff(paths)),
+    ]
+}
+
+/// A folder that something is copied to: absolute, missing or empty, and not inside `data`.
+fn empty_destination(to: &Path, data: &Path) -> Result<(), Problem> {
+    if !to.is_absolute() || to.starts_with(data) || data.starts_with(to) {
+        return Err(Problem::permanent(
+            "destination_unusable",
+            format!(
+                "{} cannot take the data: it is not a folder of its own.",
+                to.display()
+            ),
+            "Name the whole path of a folder outside the data folder.",
+        ));
+    }
+    let entries = match std::fs::read_dir(to) {
+        Ok(mut entries) => entries.next(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => return Err(io_problem(&error, "use", to)),
+    };
+    match entries {
+        None => Ok(()),
+        Some(_) => Err(Problem::permanent(
+            "destination_not_empty",
+            format!("{} is not empty.", to.display()),
+            "Name a folder that does not exist yet, or an empty one.",
+        )),
+    }
+}
+
+#[cfg(test)]
+#[path = "data/tests.rs"]
+mod tests;

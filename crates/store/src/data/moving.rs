@@ -1,0 +1,167 @@
+//! Moving the data folder: copy, verify, switch; the old one stays until it is removed by request.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::Connection;
+use serde::Serialize;
+use skillopt_core::Problem;
+
+use super::{database_files, empty_destination, export, folders, tree};
+use crate::fault::{Fault, io_problem};
+use crate::files;
+use crate::locks;
+use crate::paths::Paths;
+use crate::store::Store;
+
+/// A move that took effect.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Moved {
+    /// The old folder; it still has everything.
+    pub from: PathBuf,
+    /// The new one.
+    pub to: PathBuf,
+    /// Files copied besides the database.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Moves the data to the new folder `to`. From the next start on it is used; what is still running
+/// on the old folder is refused with `data_moved` when it wants to write.
+///
+/// Errors: `data_dir_fixed` (`SKILLOPT_DATA_DIR` names the folder), `data_dir_busy`,
+/// `destination_unusable`, `destination_not_empty`, `copy_differs`, and those of writing; then the
+/// old folder is in use as before.
+pub fn move_to(store: &Store, paths: &Paths, to: &Path) -> Result<Moved, Problem> {
+    if paths.data_fixed {
+        return Err(Problem::permanent(
+            "data_dir_fixed",
+            format!(
+                "SKILLOPT_DATA_DIR names {}; moving would have no effect.",
+                paths.data.display()
+            ),
+            "Unset it, or copy the folder yourself and set it to the new place.",
+        ));
+    }
+    empty_destination(to, &paths.data)?;
+    let _alone = locks::whole(paths)?;
+    files::create_private_dir(to)?;
+    let new = Paths {
+        data: to.to_owned(),
+        ..paths.clone()
+    };
+    let mut moved = Moved {
+        from: paths.data.clone(),
+        to: to.to_owned(),
+        files: 0,
+        bytes: 0,
+    };
+    for (name, folder) in folders(paths) {
+        let (files, bytes) = tree::copy(&folder, &to.join(name))?;
+        moved.files += files;
+        moved.bytes += bytes;
+    }
+    let earlier = match std::fs::read(paths.location()) {
+        Ok(bytes) => Some(bytes),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => return Err(io_problem(&error, "read", &paths.location())),
+    };
+    // This transaction keeps every other writer out until the copy is the one that counts.
+    let result = store.commit("data moved", |tx| {
+        copy_database(paths, &new)?;
+        files::write_private(
+            &paths.location(),
+            format!("{}\n", to.to_string_lossy()).as_bytes(),
+        )?;
+        tx.execute(
+            "INSERT INTO meta (key, value) VALUES ('moved_to', ?1)",
+            [to.to_string_lossy()],
+        )?;
+        Ok(())
+    });
+    if let Err(problem) = result {
+        match earlier {
+            Some(bytes) => files::write_private(&paths.location(), &bytes)?,
+            None => tree::remove_file(&paths.location())?,
+        }
+        return Err(problem);
+    }
+    Ok(moved)
+}
+
+/// Removes the old folder after a move, once the new one is the one in use and opens.
+pub fn remove_moved(paths: &Paths, moved: &Moved) -> Result<(), Problem> {
+    let old = Paths {
+        data: moved.from.clone(),
+        ..paths.clone()
+    };
+    let new = Paths {
+        data: moved.to.clone(),
+        ..paths.clone()
+    };
+    let named = |fault: Fault| fault.into_problem(&new.database());
+    let current = crate::opening::connect(&new.database()).map_err(named)?;
+    crate::opening::inspect(&current, &new.database(), crate::SCHEMA_VERSION)?;
+    drop(current);
+    let alone = locks::whole(&old)?;
+    for file in database_files(&old) {
+        tree::remove_file(&file)?;
+    }
+    for (_, folder) in folders(&old) {
+        tree::remove(&folder)?;
+    }
+    tree::remove(&old.copies())?;
+    drop(alone);
+    tree::remove(&old.locks())?;
+    // Whatever else is in the old folder is not ours; an empty one goes.
+    let _ = std::fs::remove_dir(&old.data);
+    Ok(())
+}
+
+/// Copies the database with SQLite's own means, checks the copy, and turns paths that point into the
+/// old folder to the new one.
+fn copy_database(paths: &Paths, new: &Paths) -> Result<(), Fault> {
+    let target = new.database();
+    let open = |path: &Path| -> Result<Connection, Fault> { crate::opening::connect(path) };
+    files::write_private(&target, b"")?;
+    let source = open(&paths.database())?;
+    let mut copy = open(&target)?;
+    rusqlite::backup::Backup::new(&source, &mut copy)?.run_to_completion(
+        1024,
+        Duration::ZERO,
+        None,
+    )?;
+    let verdict: String = copy.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if verdict != "ok" || export::counts(&source)? != export::counts(&copy)? {
+        return Err(Problem::permanent(
+            "copy_differs",
+            format!(
+                "{} differs from the database that was copied there.",
+                target.display()
+            ),
+            "Check the disk; the original is unchanged.",
+        )
+        .into());
+    }
+    let (from, to) = (
+        format!("{}/", paths.data.display()),
+        format!("{}/", new.data.display()),
+    );
+    for (table, column) in [
+        ("proposal", "dir"),
+        ("receipt", "backup_path"),
+        ("adoption_target", "backup_path"),
+    ] {
+        copy.execute(
+            &format!(
+                "UPDATE {table} SET {column} = ?2 || substr({column}, length(?1) + 1)
+                 WHERE substr({column}, 1, length(?1)) = ?1"
+            ),
+            (&from, &to),
+        )?;
+    }
+    copy.close().map_err(|(_, error)| Fault::Sql(error))?;
+    tree::sync(&new.data)?;
+    Ok(())
+}

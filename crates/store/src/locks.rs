@@ -1,0 +1,269 @@
+//! Exclusion between processes, by locks of the operating system.
+//!
+//! The kernel releases a lock when its process dies, so a lock file that is left over means nothing
+//! and is never broken or deleted. Beside each lock file a note says in words who holds it.
+//!
+//! Every lock of a project or a document also holds the data folder as a whole, shared; moving or
+//! purging it asks for the whole, exclusively.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use skillopt_core::hash::sha256_hex;
+use skillopt_core::{Instant, Problem};
+
+use crate::documents;
+use crate::fault::io_problem;
+use crate::files;
+use crate::paths::Paths;
+
+/// A held lock; released when it is dropped, or when the process ends however it ends.
+#[derive(Debug)]
+#[must_use = "the lock is released when the guard is dropped"]
+pub struct Guard {
+    // Fields are dropped in this order: first the lock itself, then the share of the data folder.
+    _file: Option<Held>,
+    _whole: File,
+}
+
+#[derive(Debug)]
+struct Held {
+    _file: File,
+    note: PathBuf,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // The lock is still held here. A note that stays behind is only read while a lock is held.
+        let _ = std::fs::remove_file(&self.note);
+    }
+}
+
+/// Who holds a lock; for words only.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    /// Its process.
+    pub pid: u32,
+    /// When it took the lock.
+    pub since: Instant,
+    /// What it does, for example `sleep run`.
+    pub doing: String,
+}
+
+/// Locks a project: one night at a time. `doing` and `now` are for the words of others.
+///
+/// Errors: `project_busy` (names the holder), `data_dir_busy`, `locks_unsupported`, and those of
+/// making files.
+pub fn project(paths: &Paths, project: &str, doing: &str, now: Instant) -> Result<Guard, Problem> {
+    take(paths, &project_name(project), doing, now, |holder| {
+        Problem::temporary(
+            "project_busy",
+            format!("Another process works on this project{holder}."),
+            "Wait until it is done, or stop it with `skillopt night cancel`.",
+        )
+    })
+}
+
+/// Locks one document of the user by its real path; projects can share a skill.
+///
+/// Errors: `document_busy` (names the holder), and those of [`project`].
+pub fn document(
+    paths: &Paths,
+    real_path: &Path,
+    doing: &str,
+    now: Instant,
+) -> Result<Guard, Problem> {
+    take(paths, &document_name(real_path), doing, now, |holder| {
+        Problem::temporary(
+            "document_busy",
+            format!("Another process changes {}{holder}.", real_path.display()),
+            "Try again when it is done.",
+        )
+    })
+}
+
+/// Locks several documents, all or none; each once, in one order for all processes.
+pub fn documents(
+    paths: &Paths,
+    real_paths: &[PathBuf],
+    doing: &str,
+    now: Instant,
+) -> Result<Vec<Guard>, Problem> {
+    let mut ordered: Vec<&PathBuf> = real_paths.iter().collect();
+    ordered.sort_by_key(|path| documents::identity(path));
+    ordered.dedup_by_key(|path| documents::identity(path));
+    ordered
+        .into_iter()
+        .map(|path| document(paths, path, doing, now))
+        .collect()
+}
+
+/// Locks the data folder as a whole: nothing else runs while it is moved or purged.
+///
+/// Error: `data_dir_busy`, naming what runs.
+pub fn whole(paths: &Paths) -> Result<Guard, Problem> {
+    let path = whole_path(paths)?;
+    let file = open(&path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Guard {
+            _file: None,
+            _whole: file,
+        }),
+        Err(TryLockError::WouldBlock) => {
+            let running = running(paths);
+            let named = if running.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", running.join("; "))
+            };
+            Err(Problem::temporary(
+                "data_dir_busy",
+                format!("Something still works in {}{named}.", paths.data.display()),
+                "Wait until it is done, or stop it with `skillopt night cancel`.",
+            ))
+        }
+        Err(TryLockError::Error(error)) => Err(unsupported(&path, &error)),
+    }
+}
+
+/// Who works on a project now; `None` when nobody does, or when it cannot be told.
+#[must_use]
+pub fn project_holder(paths: &Paths, project: &str) -> Option<Holder> {
+    holder(&paths.locks(), &project_name(project))
+}
+
+fn project_name(project: &str) -> String {
+    if !project.is_empty()
+        && project.len() <= 64
+        && project.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    {
+        format!("project-{project}")
+    } else {
+        format!("project-{}", sha256_hex(project.as_bytes()))
+    }
+}
+
+fn document_name(real_path: &Path) -> String {
+    format!(
+        "document-{}",
+        sha256_hex(documents::identity(real_path).as_bytes())
+    )
+}
+
+fn whole_path(paths: &Paths) -> Result<PathBuf, Problem> {
+    files::create_private_dir(&paths.locks())?;
+    Ok(paths.locks().join("data.lock"))
+}
+
+fn open(path: &Path) -> Result<File, Problem> {
+    files::open_private(path).map_err(|error| io_problem(&error, "open the lock file", path))
+}
+
+fn take(
+    paths: &Paths,
+    name: &str,
+    doing: &str,
+    now: Instant,
+    busy: impl FnOnce(String) -> Problem,
+) -> Result<Guard, Problem> {
+    let whole_path = whole_path(paths)?;
+    let whole = open(&whole_path)?;
+    match whole.try_lock_shared() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            return Err(Problem::temporary(
+                "data_dir_busy",
+                format!("{} is being moved or purged.", paths.data.display()),
+                "Try again when that is done.",
+            ));
+        }
+        Err(TryLockError::Error(error)) => return Err(unsupported(&whole_path, &error)),
+    }
+    let path = paths.locks().join(format!("{name}.lock"));
+    let file = open(&path)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let words = read_note(&note_path(&paths.locks(), name))
+                .map(|holder| {
+                    format!(
+                        " (process {}, since {}: {})",
+                        holder.pid, holder.since, holder.doing
+                    )
+                })
+                .unwrap_or_default();
+            return Err(busy(words));
+        }
+        Err(TryLockError::Error(error)) => return Err(unsupported(&path, &error)),
+    }
+    let note = note_path(&paths.locks(), name);
+    let holder = Holder {
+        pid: std::process::id(),
+        since: now,
+        doing: doing.to_owned(),
+    };
+    // The note is for words only: a lock is worth having without it.
+    if let Ok(text) = serde_json::to_vec(&holder) {
+        let _ = files::write_note(&note, &text);
+    }
+    Ok(Guard {
+        _file: Some(Held { _file: file, note }),
+        _whole: whole,
+    })
+}
+
+fn note_path(locks: &Path, name: &str) -> PathBuf {
+    locks.join(format!("{name}.json"))
+}
+
+fn read_note(path: &Path) -> Option<Holder> {
+    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+}
+
+/// Who holds the lock called `name` in the folder `locks`.
+fn holder(locks: &Path, name: &str) -> Option<Holder> {
+    let file = File::open(locks.join(format!("{name}.lock"))).ok()?;
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => read_note(&note_path(locks, name)),
+        Ok(()) | Err(TryLockError::Error(_)) => None,
+    }
+}
+
+/// What runs in the data folder, in words.
+fn running(paths: &Paths) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(paths.locks()) else {
+        return Vec::new();
+    };
+    let mut found: Vec<String> = entries
+        .flatten()
+        .filter_map(|entry| {
+            entry
+                .file_name()
+                .to_str()
+                .and_then(|name| name.strip_suffix(".lock"))
+                .map(str::to_owned)
+        })
+        .filter_map(|name| holder(&paths.locks(), &name))
+        .map(|holder| {
+            format!(
+                "process {} since {}: {}",
+                holder.pid, holder.since, holder.doing
+            )
+        })
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn unsupported(path: &Path, error: &std::io::Error) -> Problem {
+    Problem::permanent(
+        "locks_unsupported",
+        format!(
+            "The file system of {} cannot lock files: {error}.",
+            path.display()
+        ),
+        "Move the data folder to a local disk (`skillopt data move`), or set SKILLOPT_DATA_DIR.",
+    )
+}

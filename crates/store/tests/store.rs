@@ -1,0 +1,17 @@
+//! Tests of the store through its public face.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+#[path = "store/adopting.rs"]
+mod adopting;
+#[path = "store/data.rs"]
+mod data;
+#[path = "store/killing.rs"]
+mod killing;
+#[path = "store/locking.rs"]
+mod locking;
+#[path = "store/old_databases.rs"]
+mod old_databases;
+#[path = "store/relations.rs"]
+mod relations;
+#[path = "store/sample.rs"]
+mod sample;
