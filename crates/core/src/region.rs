@@ -20,7 +20,7 @@
 //! ```
 //!
 //! A marker is a line of its own, indented by at most three spaces, outside fenced code. A rule is a
-//! line that begins with `- ` and the indented lines after it. Anything else in the region was put
+//! line that begins with `- ` and the lines after it that are indented further. Anything else in the region was put
 //! there by somebody and stays where it is.
 
 mod blocks;
@@ -193,14 +193,9 @@ pub fn with_rules(document: &str, rules: &[String]) -> Result<String, RegionFaul
     if wanted.is_empty() && body.is_only_ours() {
         return Ok(removed(document, span));
     }
-    let newline = span.newline(document);
-    let spliced = |body: String| {
-        let (before, after) = (&document[..span.body_start], &document[span.body_end..]);
-        proven(format!("{before}{body}{after}"), &wanted)
-    };
-    spliced(body.with_rules(&wanted, newline))
-        .or_else(|| spliced(body.with_rules_last(&wanted, newline)))
-        .ok_or(RegionFault::Unclear)
+    let (before, after) = (&document[..span.body_start], &document[span.body_end..]);
+    let body = body.with_rules(&wanted, span.newline(document));
+    proven(format!("{before}{body}{after}"), &wanted).ok_or(RegionFault::Unclear)
 }
 
 /// A rule as it is kept and compared: `\n` as line ending, no white space at the end of a line, none

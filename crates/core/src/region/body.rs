@@ -9,6 +9,8 @@ use super::{BANNER, HEADING, tidy};
 #[derive(Debug)]
 enum Part<'d> {
     Rule {
+        /// The white space before its bullet.
+        indent: &'d str,
         text: String,
         bytes: &'d str,
     },
@@ -41,21 +43,22 @@ impl<'d> Body<'d> {
         let mut at = 0;
         let mut offset = 0;
         while let Some(&(line, is_code)) = lines.get(at) {
-            let first = if is_code { None } else { bullet(line) };
-            let Some(first) = first else {
+            let bullet = if is_code { None } else { bullet(line) };
+            let Some((indent, first)) = bullet else {
                 parts.push(Part::Other(line));
                 at += 1;
                 offset += line.len();
                 continue;
             };
-            let end = end_of_rule(&lines, at);
+            let end = end_of_rule(&lines, at, indent);
             let mut text = first.to_owned();
             for (line, _) in &lines[at + 1..end] {
                 text.push('\n');
-                text.push_str(continuation(line).unwrap_or_default());
+                text.push_str(continuation(line, indent).unwrap_or_default());
             }
             let length: usize = lines[at..end].iter().map(|(line, _)| line.len()).sum();
             parts.push(Part::Rule {
+                indent,
                 text: tidy(&text),
                 bytes: &body[offset..offset + length],
             });
@@ -69,7 +72,7 @@ impl<'d> Body<'d> {
     pub(super) fn fresh(rules: &[String], newline: &str) -> String {
         let mut body = format!("## {HEADING}{newline}{newline}{BANNER}{newline}{newline}");
         for rule in rules {
-            write_rule(&mut body, rule, newline);
+            write_rule(&mut body, "", rule, newline);
         }
         body
     }
@@ -111,50 +114,37 @@ impl<'d> Body<'d> {
     }
 
     /// The body with these rules: the ones it has keep their bytes and place, the others take the
-    /// place of rules that went, or follow the rule before them.
+    /// place of rules that went, or follow the rule before them, indented alike.
     pub(super) fn with_rules(&self, rules: &[String], newline: &str) -> String {
         let (fates, inserted) = self.plan(rules);
-        let write_all = |body: &mut String, indexes: Option<&Vec<usize>>| {
+        let mut body = String::new();
+        let write_all = |body: &mut String, indent: &str, indexes: Option<&Vec<usize>>| {
             for &index in indexes.into_iter().flatten() {
-                write_rule(body, &rules[index], newline);
+                write_rule(body, indent, &rules[index], newline);
             }
         };
-        let mut body = String::new();
         let mut rule = 0;
         for part in &self.parts {
             match part {
                 Part::Other(line) => body.push_str(line),
-                Part::Rule { bytes, .. } => {
+                Part::Rule { indent, bytes, .. } => {
                     if rule == 0 {
-                        write_all(&mut body, inserted.get(&None));
+                        write_all(&mut body, indent, inserted.get(&None));
                     }
                     match fates[rule] {
                         Fate::Kept => body.push_str(bytes),
-                        Fate::Replaced(index) => write_rule(&mut body, &rules[index], newline),
+                        Fate::Replaced(index) => {
+                            write_rule(&mut body, indent, &rules[index], newline);
+                        }
                         Fate::Removed => {}
                     }
-                    write_all(&mut body, inserted.get(&Some(rule)));
+                    write_all(&mut body, indent, inserted.get(&Some(rule)));
                     rule += 1;
                 }
             }
         }
         if fates.is_empty() {
-            write_all(&mut body, inserted.get(&None));
-        }
-        body
-    }
-
-    /// The body with everything that is not a rule first and all rules after it: always readable,
-    /// for the odd body in which rules among hand-written lines would be misread.
-    pub(super) fn with_rules_last(&self, rules: &[String], newline: &str) -> String {
-        let mut body = String::new();
-        for part in &self.parts {
-            if let Part::Other(line) = part {
-                body.push_str(line);
-            }
-        }
-        for rule in rules {
-            write_rule(&mut body, rule, newline);
+            write_all(&mut body, "", inserted.get(&None));
         }
         body
     }
@@ -206,15 +196,15 @@ impl<'d> Body<'d> {
     }
 }
 
-/// The index after the last line of the rule that begins at `at`: indented lines, and blank lines
-/// that have an indented line after them.
-fn end_of_rule(lines: &[(&str, bool)], at: usize) -> usize {
+/// The index after the last line of the rule that begins at `at`: lines indented by two more than its
+/// bullet, and blank lines that have such a line after them.
+fn end_of_rule(lines: &[(&str, bool)], at: usize, indent: &str) -> usize {
     let mut end = at + 1;
     for (index, (line, is_code)) in lines.iter().enumerate().skip(at + 1) {
         if *is_code {
             break;
         }
-        if continuation(line).is_some() {
+        if continuation(line, indent).is_some() {
             end = index + 1;
         } else if !line.trim().is_empty() {
             break;
@@ -223,26 +213,28 @@ fn end_of_rule(lines: &[(&str, bool)], at: usize) -> usize {
     end
 }
 
-/// The text of a line that begins a rule: `- ` after any white space (§6.5).
-fn bullet(line: &str) -> Option<&str> {
-    let text = line.trim().strip_prefix("- ")?.trim();
-    (!text.is_empty()).then_some(text)
+/// The white space and the text of a line that begins a rule: `- ` after any white space (§6.5).
+fn bullet(line: &str) -> Option<(&str, &str)> {
+    let rest = line.trim_start();
+    let text = rest.strip_prefix("- ")?.trim();
+    (!text.is_empty()).then_some((&line[..line.len() - rest.len()], text))
 }
 
 /// The text of a further line of a rule, without the indentation that makes it one.
-fn continuation(line: &str) -> Option<&str> {
-    let text = line
+fn continuation<'l>(line: &'l str, indent: &str) -> Option<&'l str> {
+    let rest = line.strip_prefix(indent)?;
+    let text = rest
         .strip_prefix("  ")
-        .or_else(|| line.strip_prefix('\t'))?;
+        .or_else(|| rest.strip_prefix('\t'))?;
     (!text.trim().is_empty()).then(|| text.trim_end_matches(['\n', '\r']))
 }
 
-fn write_rule(body: &mut String, rule: &str, newline: &str) {
+fn write_rule(body: &mut String, indent: &str, rule: &str, newline: &str) {
     for (index, line) in rule.split('\n').enumerate() {
         match (index, line) {
-            (0, _) => body.push_str("- "),
+            (0, _) => body.extend([indent, "- "]),
             (_, "") => {}
-            _ => body.push_str("  "),
+            _ => body.extend([indent, "  "]),
         }
         body.push_str(line);
         body.push_str(newline);

@@ -111,7 +111,7 @@ fn hand_written_lines_in_the_region_stay_where_they_are() {
     let with = with_rules(&document, &list(&["new", "b", "c"])).unwrap();
     assert_eq!(
         with,
-        region("## Rules\nread these:\n- new\n\nfor Rust:\n   - b\n- c\n\n")
+        region("## Rules\nread these:\n- new\n\nfor Rust:\n   - b\n   - c\n\n")
     );
     assert_eq!(
         with_rules(&with, &[]).unwrap(),
@@ -258,12 +258,14 @@ fn removing_a_region_glues_no_lines() {
 }
 
 #[test]
-fn text_that_would_swallow_a_rule_gives_way() {
-    // `  ```` belongs to no list as long as the rule above it is indented.
-    let document = region("  - a\n  ```\n  x\n  ```\n");
-    assert_eq!(rules(&document).unwrap(), ["a"]);
-    let with = with_rules(&document, &list(&["b"])).unwrap();
-    assert_eq!(with, region("  ```\n  x\n  ```\n- b\n"));
+fn indented_lists_stay_indented() {
+    let document = region("  - a\n    more\n  - b\n  ```\n  - no rule\n  ```\n");
+    assert_eq!(rules(&document).unwrap(), ["a\nmore", "b"]);
+    let with = with_rules(&document, &list(&["z", "b", "c\nd"])).unwrap();
+    assert_eq!(
+        with,
+        region("  - z\n  - b\n  - c\n    d\n  ```\n  - no rule\n  ```\n")
+    );
 }
 
 #[test]
