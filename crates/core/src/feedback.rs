@@ -1,0 +1,322 @@
+//! What a person's words say about the answer before them: praise, complaint, correction, constraint.
+//!
+//! Phrases are matched as whole words (§3.1 of the reference, whose substrings found `no,` in
+//! "piano," and `undo` in "undocumented").
+
+mod constraint;
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+pub use constraint::constraints;
+
+/// Complaints, in the reference's order, then Chinese ones.
+const NEGATIVE: [&str; 31] = [
+    "still broken",
+    "still not",
+    "still wrong",
+    "doesn't work",
+    "does not work",
+    "not working",
+    "that's wrong",
+    "thats wrong",
+    "incorrect",
+    "wrong",
+    "no,",
+    "nope",
+    "fix it",
+    "didn't",
+    "did not",
+    "broken",
+    "error again",
+    "still failing",
+    "still fails",
+    "not fixed",
+    "revert",
+    "undo",
+    "not correct",
+    "不对",
+    "错了",
+    "还是不行",
+    "不是这样",
+    "没有修复",
+    "撤销",
+    "重新来",
+    "不行",
+];
+
+/// Praise, in the reference's order, then Chinese.
+const POSITIVE: [&str; 18] = [
+    "thanks",
+    "thank you",
+    "perfect",
+    "great",
+    "works now",
+    "fixed",
+    "that works",
+    "lgtm",
+    "looks good",
+    "nice",
+    "awesome",
+    "correct",
+    "谢谢",
+    "完美",
+    "很好",
+    "太棒了",
+    "可以了",
+    "没问题",
+];
+
+/// Words that turn praise right after them into none.
+const NEGATIONS: [&str; 9] = [
+    "not", "n't", "never", "isn't", "hardly", "no", "un", "don't", "doesn't",
+];
+
+/// A list of phrases ready to be looked for.
+#[derive(Debug, Clone)]
+pub struct Phrases {
+    negative: Vec<String>,
+    positive: Vec<String>,
+    automaton: AhoCorasick,
+}
+
+static USUAL: LazyLock<Phrases> = LazyLock::new(|| Phrases::with(&[], &[]));
+
+impl Phrases {
+    /// The usual phrases and the user's own.
+    ///
+    /// # Panics
+    /// Never: the automaton is only limited by memory, and phrases are cut to 200.
+    #[must_use]
+    pub fn with(negative: &[String], positive: &[String]) -> Self {
+        let list = |usual: &[&str], own: &[String]| -> Vec<String> {
+            let own = own
+                .iter()
+                .map(|phrase| phrase.trim().to_lowercase())
+                .filter(|phrase| !phrase.is_empty());
+            usual
+                .iter()
+                .map(|phrase| (*phrase).to_owned())
+                .chain(own.take(200))
+                .collect()
+        };
+        let (negative, positive) = (list(&NEGATIVE, negative), list(&POSITIVE, positive));
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::Standard)
+            .build(negative.iter().chain(&positive))
+            .expect("a few hundred short phrases fit into an automaton");
+        Self {
+            negative,
+            positive,
+            automaton,
+        }
+    }
+
+    /// The signals of one turn: `neg:<phrase>` and `pos:<phrase>`, each phrase once, in list order,
+    /// complaints first.
+    #[must_use]
+    pub fn signals(&self, text: &str) -> Vec<String> {
+        let lower = text.to_lowercase().replace('’', "'");
+        let mut found = vec![false; self.negative.len() + self.positive.len()];
+        for hit in self.automaton.find_overlapping_iter(&lower) {
+            let at = hit.pattern().as_usize();
+            if !found[at] && is_whole(&lower, hit.start(), hit.end()) {
+                let praise = at >= self.negative.len();
+                found[at] = !(praise && is_negated(&lower[..hit.start()]));
+            }
+        }
+        let name = |at: usize| match at.checked_sub(self.negative.len()) {
+            None => format!("neg:{}", self.negative[at]),
+            Some(at) => format!("pos:{}", self.positive[at]),
+        };
+        found
+            .iter()
+            .enumerate()
+            .filter(|(_, found)| **found)
+            .map(|(at, _)| name(at))
+            .collect()
+    }
+}
+
+/// Whether `start..end` begins and ends where words do. Chinese has no spaces, so it always does.
+fn is_whole(text: &str, start: usize, end: usize) -> bool {
+    let word = |c: char| (c.is_alphanumeric() || c == '_') && !is_unspaced(c);
+    let first = text[start..end].chars().next();
+    let last = text[start..end].chars().next_back();
+    let before = text[..start].chars().next_back();
+    let after = text[end..].chars().next();
+    let joined = |a: Option<char>, b: Option<char>| a.is_some_and(word) && b.is_some_and(word);
+    !joined(before, first) && !joined(last, after)
+}
+
+const fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
+}
+
+/// Whether one of the last two words before a phrase negates it.
+fn is_negated(before: &str) -> bool {
+    if before.ends_with('不') || before.ends_with('没') {
+        return true;
+    }
+    let sentence = before
+        .rsplit(['.', '!', '?', '\n', ',', ';'])
+        .next()
+        .unwrap_or("");
+    sentence
+        .split_whitespace()
+        .rev()
+        .take(2)
+        .any(|word| NEGATIONS.contains(&word) || word.ends_with("n't"))
+}
+
+/// The signals of one turn by the usual phrases.
+#[must_use]
+pub fn signals(text: &str) -> Vec<String> {
+    USUAL.signals(text)
+}
+
+/// How a turn begins that corrects the answer before it.
+const CORRECTING_STARTS: [&str; 30] = [
+    "no ",
+    "no,",
+    "no.",
+    "no!",
+    "nope",
+    "not ",
+    "instead",
+    "actually",
+    "don't",
+    "do not",
+    "please don't",
+    "please do not",
+    "stop ",
+    "rather",
+    "wrong",
+    "that's not",
+    "that is not",
+    "this is not",
+    "but ",
+    "i said",
+    "i asked",
+    "i meant",
+    "as i said",
+    "again,",
+    "you forgot",
+    "you missed",
+    "it should",
+    "this should",
+    "that should",
+    "不",
+];
+
+/// What marks a correction anywhere in a short turn.
+const CORRECTING_WORDS: [&str; 24] = [
+    "should be",
+    "should have been",
+    "instead of",
+    "not what i",
+    "too long",
+    "too short",
+    "too many",
+    "you forgot",
+    "you missed",
+    "must be",
+    "make it shorter",
+    "shorter please",
+    "please use",
+    "please keep",
+    "please add",
+    "please make",
+    "please remove",
+    "please wrap",
+    "please write",
+    "please start",
+    "please avoid",
+    "without the",
+    "not like",
+    "as claude.md says",
+];
+
+/// A longer turn without a complaint is a request of its own, in code points.
+const LONGEST_CORRECTION: usize = 400;
+
+/// Whether a turn that follows an answer corrects it.
+#[must_use]
+pub fn correction(text: &str) -> bool {
+    let lower = text.trim().to_lowercase().replace('’', "'");
+    if lower.chars().count() > LONGEST_CORRECTION {
+        return signals(&lower)
+            .iter()
+            .any(|signal| signal.starts_with("neg:"));
+    }
+    let bare = lower.trim_start_matches(|c: char| !c.is_alphanumeric());
+    CORRECTING_STARTS
+        .iter()
+        .any(|start| bare.starts_with(start))
+        || CORRECTING_WORDS.iter().any(|words| lower.contains(words))
+        || signals(&lower)
+            .iter()
+            .any(|signal| signal.starts_with("neg:"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phrases_are_whole_words() {
+        let table: [(&str, &[&str]); 12] = [
+            ("I play the piano, badly", &[]),
+            ("the API is undocumented", &[]),
+            ("That is incorrect", &["neg:incorrect"]),
+            ("Correct!", &["pos:correct"]),
+            (
+                "It is still broken: page 2",
+                &["neg:still broken", "neg:broken"],
+            ),
+            ("no, use tabs", &["neg:no,"]),
+            ("Perfect, thanks!", &["pos:thanks", "pos:perfect"]),
+            ("That’s wrong", &["neg:that's wrong", "neg:wrong"]),
+            ("that's not perfect", &[]),
+            ("it doesn't look great", &[]),
+            ("还是不行", &["neg:还是不行", "neg:不行"]),
+            ("谢谢,完美", &["pos:谢谢", "pos:完美"]),
+        ];
+        for (text, expected) in table {
+            assert_eq!(signals(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn own_phrases_are_added() {
+        let phrases = Phrases::with(&["Quatsch".to_owned()], &["läuft".to_owned()]);
+        assert_eq!(phrases.signals("So ein Quatsch"), ["neg:quatsch"]);
+        assert_eq!(phrases.signals("Läuft."), ["pos:läuft"]);
+        assert!(phrases.signals("verläuft").is_empty());
+    }
+
+    #[test]
+    fn corrections_are_told_from_requests() {
+        for text in [
+            "no, use snake_case for function names",
+            "Please keep it under 200 characters",
+            "It should be a list",
+            "You forgot the risks",
+            "that's wrong, revert your edits",
+            "too long",
+            "Not like this.",
+        ] {
+            assert!(correction(text), "{text}");
+        }
+        for text in [
+            "Write a changelog in Markdown",
+            "And now the same for the parser",
+            "Perfect, thanks!",
+            "Once more after the compaction: what was the last task? Great.",
+            "Note the difference between a and b",
+        ] {
+            assert!(!correction(text), "{text}");
+        }
+    }
+}
