@@ -2,16 +2,21 @@
 //!
 //! Judges are written for Python's `re`, so `$` also matches before a newline that ends the text,
 //! `\<` is a plain `<`, `[a&&b]` is a set with an ampersand, `\w` knows no combining marks, and so
-//! on. A pattern is read as Python 3.11 reads a `str` pattern, then written anew for an engine:
-//! `regex`, whose time is linear in the text, whenever no look-around, reference or atomic group
-//! needs `fancy-regex`, which backtracks within a limit. What neither can do is refused when a
-//! judge is loaded. `tests/fixtures/python_regex.json` holds what Python itself answers.
+//! on. A pattern is read as Python 3.11 reads a `str` pattern. If the `regex` crate can do what it
+//! says, it is written in that crate's syntax, and its time is linear in the text; look-around,
+//! references, conditions and atomic groups go to a small backtracking engine with a bound on its
+//! steps. (`fancy-regex` was tried there: fuzzing made it panic, and it is not exact on conditions.)
+//! What cannot be done is refused when a judge is loaded. `tests/fixtures/python_regex.json` holds
+//! what Python itself answers.
 //!
-//! Known differences: character classes follow the Unicode version of the Rust crates rather than
-//! Python's, and a reference that ignores case compares texts of equal UTF-8 length only.
+//! Known differences: classes follow the Unicode version of the Rust crates, and a fault of Python
+//! 3.11 is not copied: it looks for the first character of `(?a:\W)` by the flags outside the group.
 
-mod emit;
+mod charset;
+mod linear;
 mod parse;
+mod program;
+mod search;
 mod token;
 mod tree;
 
@@ -23,19 +28,12 @@ use crate::text;
 /// Longer patterns are refused, in code points.
 const MAX_PATTERN: usize = 4_000;
 
-/// The backtracking engine gives up after so many steps back.
-const MAX_STEPS: usize = 200_000;
-
-/// The backtracking engine is not asked about longer texts, in bytes: one step may read the text
-/// to its end, so only both bounds together keep a hostile pattern short.
-const MAX_TEXT: usize = 32 * 1024;
-
 /// Why a pattern is refused when it is loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// Python refuses it too.
     Invalid(String),
-    /// Python takes it, but no engine here can do the same.
+    /// Python takes it, but it cannot be done here.
     Unsupported(String),
 }
 
@@ -50,21 +48,13 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Why a search came to no answer.
+/// A search came to no answer within its bound of steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GaveUp {
-    /// The pattern backtracked too much on this text.
-    Steps,
-    /// The text is too long for a pattern that may backtrack.
-    Length,
-}
+pub struct GaveUp;
 
 impl fmt::Display for GaveUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Steps => "the pattern takes too many steps on this reply",
-            Self::Length => "the reply is too long for this kind of pattern",
-        })
+        f.write_str("the pattern takes too many steps on this text")
     }
 }
 
@@ -73,88 +63,86 @@ impl std::error::Error for GaveUp {}
 /// A compiled pattern.
 #[derive(Debug, Clone)]
 pub struct PythonRegex {
-    engines: Engines,
+    linear: Option<LinearEngine>,
+    backtracking: program::Program,
 }
 
 #[derive(Debug, Clone)]
-enum Engines {
-    /// The linear engine means what Python means.
-    Linear(Box<regex::Regex>),
-    /// The linear engine does for texts without a character that only one of the two calls a word
-    /// character; the backtracking engine does for all.
-    LinearUnlessDisputed {
-        linear: Box<regex::Regex>,
-        exact: Box<fancy_regex::Regex>,
-    },
-    /// Only the backtracking engine will do.
-    Backtracking(Box<fancy_regex::Regex>),
+struct LinearEngine {
+    regex: regex::Regex,
+    /// It only does for texts without [`DISPUTED`] characters.
+    own_boundaries: bool,
 }
 
-/// Characters that either Python or `regex`, but not both, take for word characters.
+/// Characters that either Python or the `regex` crate, but not both, take for word characters.
 static DISPUTED: LazyLock<regex::Regex> = LazyLock::new(|| {
-    regex::Regex::new(&format!(r"[\w~~[{}]]", emit::WORD)).expect("a fixed pattern")
+    let python = tree::Kind::Word.members(false);
+    regex::Regex::new(&format!(r"[\w~~[{python}]]")).expect("a fixed pattern")
 });
 
 impl PythonRegex {
     /// Compiles a pattern as Python's `re.compile(pattern)` would.
     ///
     /// # Errors
-    /// When Python refuses the pattern, or when no engine here can do what it says.
+    /// When Python refuses the pattern, or when it cannot be done here.
     pub fn new(pattern: &str) -> Result<Self, Refusal> {
         if text::head(pattern, MAX_PATTERN).len() < pattern.len() {
             return Err(Refusal::Unsupported("it is too long".to_owned()));
         }
-        let tree = parse::parse(pattern)?;
-        let backtracking = || {
-            let translated = emit::backtracking(&tree);
-            fancy_regex::RegexBuilder::new(&translated)
-                .backtrack_limit(MAX_STEPS)
-                .build()
-                .map(Box::new)
-                .map_err(|_| too_much())
-        };
-        let engines = match emit::linear(&tree) {
-            None => Engines::Backtracking(backtracking()?),
-            Some(translated) => {
-                let linear =
-                    regex::Regex::new(&translated.pattern).map_err(|_| too_much())?;
-                let linear = Box::new(linear);
-                if translated.own_boundaries {
-                    Engines::LinearUnlessDisputed { linear, exact: backtracking()? }
-                } else {
-                    Engines::Linear(linear)
-                }
-            }
-        };
-        Ok(Self { engines })
+        let (tree, groups) = parse::parse(pattern)?;
+        let linear = linear::linear(&tree).and_then(|linear| {
+            // It is refused there when large counted repeats would take too much memory.
+            let regex = regex::Regex::new(&linear.pattern).ok()?;
+            Some(LinearEngine {
+                regex,
+                own_boundaries: linear.own_boundaries,
+            })
+        });
+        Ok(Self {
+            linear,
+            backtracking: program::compile(&tree, groups),
+        })
     }
 
     /// Whether Python's `re.search(pattern, text)` finds something.
     ///
     /// # Errors
-    /// When a pattern that needs backtracking does not come to an end within its limits.
+    /// When a pattern that needs backtracking does not come to an end within its bound.
     pub fn found(&self, text: &str) -> Result<bool, GaveUp> {
-        match &self.engines {
-            Engines::Linear(linear) => Ok(linear.is_match(text)),
-            Engines::LinearUnlessDisputed { linear, exact } => {
-                if text.is_empty() || (!text.is_ascii() && DISPUTED.is_match(text)) {
-                    backtrack(exact, text)
-                } else {
-                    Ok(linear.is_match(text))
-                }
+        match &self.linear {
+            Some(linear) if !linear.own_boundaries || !is_disputed(text) => {
+                Ok(linear.regex.is_match(text))
             }
-            Engines::Backtracking(exact) => backtrack(exact, text),
+            _ => search::search(&self.backtracking, text).map_err(|_| GaveUp),
         }
     }
 }
 
-fn too_much() -> Refusal {
-    Refusal::Unsupported("it is too large or combines features that do not go together".to_owned())
+/// Whether the two may see different word boundaries in this text.
+fn is_disputed(text: &str) -> bool {
+    text.is_empty() || (!text.is_ascii() && DISPUTED.is_match(text))
 }
 
-fn backtrack(regex: &fancy_regex::Regex, text: &str) -> Result<bool, GaveUp> {
-    if text.len() > MAX_TEXT {
-        return Err(GaveUp::Length);
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// What both engines can do, they do alike.
+        #[test]
+        fn the_engines_agree(
+            pattern in r"([ab.]|\^|\$|\\b|\\w|\\s|[ab][*+?]\??|\((\?:)?[ab|]{1,3}\)[*+?]?|\[\^?[ab]\]|\|){1,6}",
+            text in "[ab \n]{0,8}",
+        ) {
+            if let Ok(regex) = PythonRegex::new(&pattern)
+                && let Some(linear) = &regex.linear
+                && !text.is_empty()
+            {
+                let backtracking = search::search(&regex.backtracking, &text).ok();
+                prop_assert_eq!(backtracking, Some(linear.regex.is_match(&text)));
+            }
+        }
     }
-    regex.is_match(text).map_err(|_| GaveUp::Steps)
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Refusal;
+use super::program::Case;
 use super::token::{Token, Tokens};
 use super::tree::{Category, Flags, Greed, Kind, Node, Position, Set};
 
@@ -20,8 +21,8 @@ type Item = (Node, Width);
 const ONE: Width = (1, 1);
 const NOTHING: Width = (0, 0);
 
-/// The parsed form of `pattern`.
-pub(super) fn parse(pattern: &str) -> Result<Node, Refusal> {
+/// The parsed form of `pattern`, and how many groups it has.
+pub(super) fn parse(pattern: &str) -> Result<(Node, usize), Refusal> {
     let tokens = Tokens::new(pattern).ok_or_else(|| invalid("it ends in a lone backslash"))?;
     let mut parser = Parser {
         tokens,
@@ -36,10 +37,14 @@ pub(super) fn parse(pattern: &str) -> Result<Node, Refusal> {
     if parser.tokens.peek().is_some() {
         return Err(invalid("it closes a group that was never opened"));
     }
-    if parser.conditions.iter().any(|group| *group >= parser.groups.len()) {
+    if parser
+        .conditions
+        .iter()
+        .any(|group| *group >= parser.groups.len())
+    {
         return Err(invalid("it refers to a group that does not exist"));
     }
-    Ok(node)
+    Ok((node, parser.groups.len() - 1))
 }
 
 fn invalid(why: impl Into<String>) -> Refusal {
@@ -65,7 +70,9 @@ impl Parser {
     fn alternatives(&mut self, mut flags: Flags, top: bool) -> Result<Item, Refusal> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(Refusal::Unsupported("its groups are nested too deeply".to_owned()));
+            return Err(Refusal::Unsupported(
+                "its groups are nested too deeply".to_owned(),
+            ));
         }
         let mut branches = Vec::new();
         let mut width = (u64::MAX, 0);
@@ -100,11 +107,20 @@ impl Parser {
             match token {
                 Token::Char(' ' | '\t' | '\n' | '\r' | '\x0b' | '\x0c') if flags.verbose => {}
                 Token::Char('#') if flags.verbose => {
-                    while self.tokens.take().is_some_and(|token| token != Token::Char('\n')) {}
+                    while self
+                        .tokens
+                        .take()
+                        .is_some_and(|token| token != Token::Char('\n'))
+                    {}
                 }
                 Token::Escape(c) => items.push(self.escape(c, *flags)?),
                 Token::Char('[') => items.push((Node::Set(self.set(*flags)?), ONE)),
-                Token::Char('.') => items.push((Node::Any { newline: flags.dot_all }, ONE)),
+                Token::Char('.') => items.push((
+                    Node::Any {
+                        newline: flags.dot_all,
+                    },
+                    ONE,
+                )),
                 Token::Char('^') if flags.multi_line => items.push(at(Position::LineStart)),
                 Token::Char('^') => items.push(at(Position::TextStart)),
                 Token::Char('$') if flags.multi_line => items.push(at(Position::LineEnd)),
@@ -120,7 +136,10 @@ impl Parser {
         let width = items.iter().fold(NOTHING, |sum, (_, width)| {
             (sum.0.saturating_add(width.0), sum.1.saturating_add(width.1))
         });
-        Ok((Node::Sequence(items.into_iter().map(|(node, _)| node).collect()), width))
+        Ok((
+            Node::Sequence(items.into_iter().map(|(node, _)| node).collect()),
+            width,
+        ))
     }
 
     /// A quantifier that begins with `c`, which was taken; repeats the last of `items`.
@@ -155,7 +174,15 @@ impl Parser {
                 width.0.saturating_mul(u64::from(min)),
                 width.1.saturating_mul(most),
             );
-            items.push((Node::Repeat { body: Box::new(body), min, max, greed }, width));
+            items.push((
+                Node::Repeat {
+                    body: Box::new(body),
+                    min,
+                    max,
+                    greed,
+                },
+                width,
+            ));
         }
         Ok(())
     }
@@ -168,7 +195,11 @@ impl Parser {
         }
         let digits = |tokens: &mut Tokens| tokens.take_while(usize::MAX, |c| c.is_ascii_digit());
         let low = digits(&mut self.tokens);
-        let high = if self.tokens.accept(',') { digits(&mut self.tokens) } else { low.clone() };
+        let high = if self.tokens.accept(',') {
+            digits(&mut self.tokens)
+        } else {
+            low.clone()
+        };
         if !self.tokens.accept('}') {
             self.tokens.back_to(start);
             return Ok(None);
@@ -181,7 +212,11 @@ impl Parser {
                 .ok_or_else(|| invalid("a repeat count is too large"))
         };
         let min = if low.is_empty() { 0 } else { number(&low)? };
-        let max = if high.is_empty() { None } else { Some(number(&high)?) };
+        let max = if high.is_empty() {
+            None
+        } else {
+            Some(number(&high)?)
+        };
         if max.is_some_and(|max| max < min) {
             return Err(invalid("a repeat has a lower bound above its upper bound"));
         }
@@ -202,7 +237,7 @@ impl Parser {
             },
             Some(Token::Char(c @ ('=' | '!'))) => {
                 let (body, _) = self.body(*flags)?;
-                Ok(Some((look(true, c == '!', body), NOTHING)))
+                Ok(Some((look(None, c == '!', body), NOTHING)))
             }
             Some(Token::Char('<')) => self.look_behind(*flags).map(Some),
             Some(Token::Char('(')) => self.conditional(flags).map(Some),
@@ -215,7 +250,9 @@ impl Parser {
                     return if may_set_flags {
                         Ok(None)
                     } else {
-                        Err(invalid("flags for the whole pattern must stand at its start"))
+                        Err(invalid(
+                            "flags for the whole pattern must stand at its start",
+                        ))
                     };
                 };
                 self.body(inner).map(Some)
@@ -234,7 +271,11 @@ impl Parser {
     }
 
     fn close(&mut self) -> Result<(), Refusal> {
-        if self.tokens.accept(')') { Ok(()) } else { Err(invalid("a group is never closed")) }
+        if self.tokens.accept(')') {
+            Ok(())
+        } else {
+            Err(invalid("a group is never closed"))
+        }
     }
 
     fn capture(&mut self, name: Option<String>, flags: Flags) -> Result<Item, Refusal> {
@@ -247,7 +288,13 @@ impl Parser {
         }
         let (body, width) = self.body(flags)?;
         self.groups[number] = Some(width);
-        Ok((Node::Capture(Box::new(body)), width))
+        Ok((
+            Node::Capture {
+                group: number,
+                body: Box::new(body),
+            },
+            width,
+        ))
     }
 
     /// `(?P<name>…)` and `(?P=name)`.
@@ -289,7 +336,12 @@ impl Parser {
             None => return Err(invalid(format!("there is no group {group}"))),
         };
         self.check_lookbehind(group)?;
-        Ok((Node::Reference { group, ignore_case: flags.ignore_case }, width))
+        let case = match (flags.ignore_case, flags.ascii) {
+            (false, _) => Case::Exact,
+            (true, false) => Case::Ignored,
+            (true, true) => Case::AsciiIgnored,
+        };
+        Ok((Node::Reference { group, case }, width))
     }
 
     fn check_lookbehind(&self, group: usize) -> Result<(), Refusal> {
@@ -317,7 +369,7 @@ impl Parser {
         if low != high {
             return Err(invalid("a look-behind can match texts of different length"));
         }
-        Ok((look(false, negated, body), NOTHING))
+        Ok((look(Some(low), negated, body), NOTHING))
     }
 
     fn conditional(&mut self, flags: &mut Flags) -> Result<Item, Refusal> {
@@ -337,7 +389,9 @@ impl Parser {
         self.check_lookbehind(group)?;
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(Refusal::Unsupported("its groups are nested too deeply".to_owned()));
+            return Err(Refusal::Unsupported(
+                "its groups are nested too deeply".to_owned(),
+            ));
         }
         let (yes, mut width) = self.sequence(flags, false)?;
         let mut no = None;
@@ -353,7 +407,14 @@ impl Parser {
         }
         self.depth -= 1;
         self.close()?;
-        Ok((Node::Conditional { group, yes: Box::new(yes), no }, width))
+        Ok((
+            Node::Conditional {
+                group,
+                yes: Box::new(yes),
+                no,
+            },
+            width,
+        ))
     }
 
     /// Flags that begin with `first`. Changes `flags` and gives `None` for `(?i)`; gives the
@@ -420,7 +481,12 @@ impl Parser {
 
     /// What follows a backslash outside a set.
     fn escape(&mut self, c: char, flags: Flags) -> Result<Item, Refusal> {
-        let boundary = |negated| at(Position::WordBoundary { ascii: flags.ascii, negated });
+        let boundary = |negated| {
+            at(Position::WordBoundary {
+                ascii: flags.ascii,
+                negated,
+            })
+        };
         Ok(match c {
             'A' => at(Position::TextStart),
             'Z' => at(Position::TextEnd),
@@ -569,8 +635,12 @@ fn literal(code: u32, flags: Flags) -> Item {
     (Node::Set(Set::of(code, flags)), ONE)
 }
 
-fn look(ahead: bool, negated: bool, body: Node) -> Node {
-    Node::Look { ahead, negated, body: Box::new(body) }
+fn look(behind: Option<u64>, negated: bool, body: Node) -> Node {
+    Node::Look {
+        behind,
+        negated,
+        body: Box::new(body),
+    }
 }
 
 fn category(c: char, flags: Flags) -> Option<Category> {
@@ -580,7 +650,11 @@ fn category(c: char, flags: Flags) -> Option<Category> {
         'w' => Kind::Word,
         _ => return None,
     };
-    Some(Category { kind, negated: c.is_ascii_uppercase(), ascii: flags.ascii })
+    Some(Category {
+        kind,
+        negated: c.is_ascii_uppercase(),
+        ascii: flags.ascii,
+    })
 }
 
 fn is_octal(c: char) -> bool {

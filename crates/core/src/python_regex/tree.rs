@@ -2,6 +2,8 @@
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
+use super::program::Case;
+
 /// One part of a pattern.
 #[derive(Debug, Clone)]
 pub(super) enum Node {
@@ -17,7 +19,12 @@ pub(super) enum Node {
     /// The first that leads to a match.
     Alternatives(Vec<Node>),
     /// A capturing group.
-    Capture(Box<Node>),
+    Capture {
+        /// Its number, from 1.
+        group: usize,
+        /// What it captures.
+        body: Box<Node>,
+    },
     /// The body several times.
     Repeat {
         /// What is repeated.
@@ -33,8 +40,8 @@ pub(super) enum Node {
     Position(Position),
     /// `(?=…)`, `(?!…)`, `(?<=…)`, `(?<!…)`.
     Look {
-        /// Ahead of the position, or behind it.
-        ahead: bool,
+        /// How many characters back the body begins; `None` looks ahead.
+        behind: Option<u64>,
         /// Whether the body must not match.
         negated: bool,
         /// What is looked for.
@@ -46,8 +53,8 @@ pub(super) enum Node {
     Reference {
         /// Number of the group, from 1.
         group: usize,
-        /// Whether case is ignored.
-        ignore_case: bool,
+        /// Which letters are equal.
+        case: Case,
     },
     /// `(?(1)yes|no)`.
     Conditional {
@@ -114,6 +121,22 @@ pub(super) enum Kind {
     Word,
 }
 
+impl Kind {
+    /// Its members, in the syntax of a set of the `regex` crate.
+    pub(super) const fn members(self, ascii: bool) -> &'static str {
+        match (self, ascii) {
+            (Self::Digit, false) => r"\p{Nd}",
+            (Self::Digit, true) => "0-9",
+            // `str.isspace` has four control characters more than Unicode's White_Space.
+            (Self::Space, false) => r"\s\x1C-\x1F",
+            (Self::Space, true) => r"\t-\r ",
+            // `str.isalnum` and the underscore: no combining marks, but every kind of number.
+            (Self::Word, false) => r"\p{L}\p{N}_",
+            (Self::Word, true) => "0-9A-Z_a-z",
+        }
+    }
+}
+
 /// One class by letter, as it stands in a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Category {
@@ -174,15 +197,17 @@ impl Set {
             let letters: Vec<(u8, u8)> = self.chars.iter().flat_map(ascii_letters).collect();
             for (first, last) in letters {
                 let other = |letter: u8| char::from(letter ^ 0x20);
-                self.chars.push(ClassUnicodeRange::new(other(first), other(last)));
+                self.chars
+                    .push(ClassUnicodeRange::new(other(first), other(last)));
             }
             return;
         }
         let letters_i = ['I', 'i', '\u{130}', '\u{131}'];
-        let has_i = self
-            .chars
-            .iter()
-            .any(|range| letters_i.iter().any(|i| (range.start()..=range.end()).contains(i)));
+        let has_i = self.chars.iter().any(|range| {
+            letters_i
+                .iter()
+                .any(|i| (range.start()..=range.end()).contains(i))
+        });
         if has_i {
             for i in letters_i {
                 self.chars.push(ClassUnicodeRange::new(i, i));
@@ -194,7 +219,9 @@ impl Set {
     /// The only character of the set, if it has exactly one.
     pub(super) fn single(&self) -> Option<char> {
         match self.chars.ranges() {
-            [range] if range.start() == range.end() && self.categories.is_empty() && !self.negated => {
+            [range]
+                if range.start() == range.end() && self.categories.is_empty() && !self.negated =>
+            {
                 Some(range.start())
             }
             _ => None,
