@@ -1,0 +1,114 @@
+//! A key of a model provider.
+
+use reqwest::header::HeaderValue;
+use secrecy::{ExposeSecret, SecretString};
+use skillopt_core::Problem;
+
+/// A key taken from an environment variable. Never shown: not by `Debug`, not in an error.
+#[derive(Clone)]
+pub struct ApiKey {
+    value: SecretString,
+    header: HeaderValue,
+}
+
+impl std::fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ApiKey(…)")
+    }
+}
+
+impl ApiKey {
+    /// Takes the key from the variable called `variable`, looked up with `lookup`. An empty name
+    /// means that no key is used.
+    ///
+    /// # Errors
+    /// `api_key_missing` when the variable is unset or empty, `api_key_unusable` when its value
+    /// cannot be a key or when the setting does not hold the name of a variable.
+    pub fn from_variable(
+        variable: &str,
+        lookup: impl Fn(&str) -> Option<String>,
+    ) -> Result<Option<Self>, Problem> {
+        let variable = variable.trim();
+        if variable.is_empty() {
+            return Ok(None);
+        }
+        // Some people put the key itself there; whatever does not look like the usual name of a
+        // variable is therefore not repeated.
+        let is_name = |name: &str| {
+            name.len() <= 64
+                && name
+                    .bytes()
+                    .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+        };
+        let shown = if is_name(variable) {
+            format!("The variable {variable}, named by models.api_key_env,")
+        } else {
+            "The variable named by models.api_key_env".to_owned()
+        };
+        let value = lookup(variable).unwrap_or_default();
+        let value = value.trim();
+        if value.is_empty() {
+            return Err(Problem::permanent(
+                "api_key_missing",
+                format!("{shown} is not set."),
+                "models.api_key_env takes the name of an environment variable, never the key; set that variable where the night runs.",
+            ));
+        }
+        let mut header = HeaderValue::from_str(&format!("Bearer {value}")).map_err(|_| {
+            Problem::permanent(
+                "api_key_unusable",
+                format!("{shown} holds characters that cannot be part of a key."),
+                "Set it to the key alone, without line breaks.",
+            )
+        })?;
+        header.set_sensitive(true);
+        Ok(Some(Self {
+            value: SecretString::from(value.to_owned()),
+            header,
+        }))
+    }
+
+    /// The value of an `Authorization` header, marked as sensitive.
+    pub(crate) fn bearer(&self) -> HeaderValue {
+        self.header.clone()
+    }
+
+    /// The key itself, for the environment of a program that needs it.
+    pub(crate) fn expose(&self) -> &str {
+        self.value.expose_secret()
+    }
+
+    /// `text` without the key, should somebody have repeated it.
+    pub(crate) fn hide(&self, text: &str) -> String {
+        text.replace(self.value.expose_secret(), "[key]")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_never_shown() {
+        let canary = "sk-canary-0123456789";
+        let key = ApiKey::from_variable("OPENAI_API_KEY", |_| Some(format!(" {canary}\n")))
+            .unwrap()
+            .unwrap();
+        assert!(!format!("{key:?} {:?}", key.bearer()).contains("canary"));
+        assert_eq!(key.hide(&format!("bad key {canary}!")), "bad key [key]!");
+        assert_eq!(key.bearer().to_str().unwrap(), format!("Bearer {canary}"));
+    }
+
+    #[test]
+    fn a_missing_key_names_the_variable_but_never_a_pasted_key() {
+        let none = |_: &str| None;
+        assert!(ApiKey::from_variable(" ", none).unwrap().is_none());
+        let problem = ApiKey::from_variable("OPENAI_API_KEY", none).unwrap_err();
+        assert_eq!(problem.code, "api_key_missing");
+        assert!(problem.message.contains("OPENAI_API_KEY"));
+        let pasted = ApiKey::from_variable("gsk_canary0123456789", none).unwrap_err();
+        assert!(!pasted.message.contains("canary"), "{pasted}");
+        let broken = ApiKey::from_variable("KEY", |_| Some("a\nb".into())).unwrap_err();
+        assert_eq!(broken.code, "api_key_unusable");
+    }
+}
