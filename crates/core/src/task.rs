@@ -54,7 +54,8 @@ pub struct Check {
 }
 
 /// How a reply to the task is scored.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Judge {
     /// Nothing can judge it. Such a task is never replayed.
     #[default]
@@ -80,7 +81,10 @@ pub struct SourceTurn {
 
 /// One request that is replayed and judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "crate::task_row::TaskRow", into = "crate::task_row::TaskRow")]
+#[serde(
+    try_from = "crate::task_row::TaskRow",
+    into = "crate::task_row::TaskRow"
+)]
 pub struct Task {
     /// Own stable id: of the redacted request and the canonical project.
     pub id: String,
@@ -122,7 +126,11 @@ pub struct Task {
 
 impl Task {
     /// A task with this id and request, and nothing else known about it.
-    pub fn new(id: impl Into<String>, project: impl Into<String>, intent: impl Into<String>) -> Self {
+    pub fn new(
+        id: impl Into<String>,
+        project: impl Into<String>,
+        intent: impl Into<String>,
+    ) -> Self {
         Self {
             id: id.into(),
             legacy_id: String::new(),

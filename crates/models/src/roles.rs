@@ -1,0 +1,308 @@
+//! From settings to backends: who answers, with which model, on which side (§10.11).
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::tz::TimeZone;
+use skillopt_core::Problem;
+use skillopt_core::call::Side;
+use skillopt_settings::Settings;
+use skillopt_store::{Clock, Paths};
+
+use crate::api_key::ApiKey;
+use crate::backend::Backend;
+use crate::budget::Caps;
+use crate::cancel::CancelToken;
+use crate::handoff::Handoff;
+use crate::limits::Limits;
+use crate::mock::Mock;
+use crate::path::{PathOptions, Roles};
+use crate::persona_sim::PersonaSim;
+use crate::price::{Price, Prices};
+use crate::templates::{Loaded, Templates};
+use crate::{claude, mock, openai_compatible, persona_sim};
+
+/// A backend keeps the time of a try itself and says which wait was too long; the path only steps in
+/// when it does not end.
+const BACKSTOP: Duration = Duration::from_secs(15);
+
+/// What backends are made from besides settings.
+pub struct Surroundings<'a> {
+    /// The environment: keys, proxies, where programs are.
+    pub environment: &'a BTreeMap<String, String>,
+    /// The folder of hand-off questions; see [`handoff_folder`].
+    pub handoff: PathBuf,
+    /// Where the time comes from.
+    pub clock: Arc<dyn Clock>,
+    /// Ends asking a program or a server what it can do.
+    pub cancel: &'a CancelToken,
+}
+
+/// The backends of this version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Mock,
+    PersonaSim,
+    OpenAiCompatible,
+    Claude,
+    Handoff,
+}
+
+impl Kind {
+    /// The backend a setting names. The settings know no others.
+    fn named(word: &str) -> Self {
+        match word {
+            persona_sim::KIND => Self::PersonaSim,
+            "openai_compatible" => Self::OpenAiCompatible,
+            "claude" => Self::Claude,
+            "handoff" => Self::Handoff,
+            _ => Self::Mock,
+        }
+    }
+}
+
+/// Backend and model of one side, resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Choice {
+    kind: Kind,
+    model: String,
+}
+
+impl Choice {
+    /// A side that says nothing is as the whole night is. The model of the whole night is inherited
+    /// with its backend only: another backend would not know it.
+    fn of(settings: &Settings, side: Side) -> Self {
+        let (kind, model) = match side {
+            Side::Target => (&settings.target_backend, &settings.target_model),
+            Side::Optimizer => (&settings.optimizer_backend, &settings.optimizer_model),
+        };
+        let whole = Kind::named(&settings.backend);
+        let kind = if kind.is_empty() { whole } else { Kind::named(kind) };
+        let model = match model.trim() {
+            "" if kind == whole => settings.model.trim(),
+            model => model,
+        };
+        Self { kind, model: model.to_owned() }
+    }
+
+    const fn simulates(&self) -> bool {
+        matches!(self.kind, Kind::Mock | Kind::PersonaSim)
+    }
+}
+
+impl Roles {
+    /// The backends the settings name. Starts a command line only to ask what it can do, and a server
+    /// only to ask for its model when none is named; asks no model.
+    ///
+    /// Errors: those of the backends (`api_key_missing`, `endpoint_…`, `claude_…`), and
+    /// `backend_misconfigured`, `model_unavailable` and `sign_in_needed` when a server is asked for its
+    /// model.
+    pub async fn from_settings(settings: &Settings, around: &Surroundings<'_>) -> Result<Self, Problem> {
+        let (target, optimizer) = (Choice::of(settings, Side::Target), Choice::of(settings, Side::Optimizer));
+        // With two providers the key belongs to the server: it must not be sent to another company.
+        let both = [&target, &optimizer];
+        let key_is_for_server = both.iter().any(|choice| choice.kind == Kind::OpenAiCompatible);
+        let made = make(&target, settings, around, key_is_for_server).await?;
+        if target == optimizer {
+            return Ok(Self { optimizer: Arc::clone(&made), target: made });
+        }
+        Ok(Self { optimizer: make(&optimizer, settings, around, key_is_for_server).await?, target: made })
+    }
+
+    /// Whether both sides are simulations, so that a score says nothing about a model.
+    #[must_use]
+    pub fn simulated(&self) -> bool {
+        [&self.target, &self.optimizer]
+            .iter()
+            .all(|backend| matches!(backend.id().kind.as_str(), mock::KIND | persona_sim::KIND))
+    }
+
+    /// [`simulated`](Self::simulated) before any backend is made.
+    #[must_use]
+    pub fn simulated_by_settings(settings: &Settings) -> bool {
+        [Side::Target, Side::Optimizer].into_iter().all(|side| Choice::of(settings, side).simulates())
+    }
+}
+
+async fn make(
+    choice: &Choice,
+    settings: &Settings,
+    around: &Surroundings<'_>,
+    key_is_for_server: bool,
+) -> Result<Arc<dyn Backend>, Problem> {
+    let seconds = |seconds: u32| Duration::from_secs(u64::from(seconds));
+    let lookup = |name: &str| around.environment.get(name).cloned();
+    Ok(match choice.kind {
+        Kind::Mock => Arc::new(Mock),
+        Kind::PersonaSim => Arc::new(PersonaSim),
+        Kind::Handoff => Arc::new(Handoff::new(around.handoff.clone())),
+        Kind::OpenAiCompatible => {
+            let server = openai_compatible::OpenAiCompatible::new(openai_compatible::Options {
+                address: openai_compatible::Address::parse(&settings.endpoint)?,
+                key: ApiKey::from_variable(&settings.api_key_env, lookup)?,
+                model: choice.model.clone(),
+                first_byte: seconds(settings.first_byte_seconds),
+                whole: seconds(settings.call_seconds),
+                clock: Arc::clone(&around.clock),
+                zone: TimeZone::system(),
+            })?;
+            Arc::new(server.with_served_model(around.cancel).await.map_err(|error| error.problem())?)
+        }
+        Kind::Claude => {
+            let variable = if key_is_for_server { "" } else { settings.api_key_env.as_str() };
+            let options = claude::Options {
+                path: PathBuf::from(settings.claude_path.trim()),
+                model: choice.model.clone(),
+                sign_in: claude::SignIn::configured(variable, around.environment)?,
+                environment: around.environment.clone(),
+                first_byte: seconds(settings.first_byte_seconds),
+                whole: seconds(settings.call_seconds),
+                clock: Arc::clone(&around.clock),
+                zone: TimeZone::system(),
+            };
+            Arc::new(claude::Claude::new(options, around.cancel).await?)
+        }
+    })
+}
+
+impl PathOptions {
+    /// What the settings say about budget, prices, limits and times. 0 is no limit.
+    #[must_use]
+    pub fn from_settings(settings: &Settings) -> Self {
+        let limit = |value: u64| (value > 0).then_some(value);
+        // A bound in units of the currency has at most six digits before the point.
+        let micros = (settings.max_cost_per_night > 0.0)
+            .then(|| Price { input: settings.max_cost_per_night, output: 0.0 }.micros(1_000_000, 0));
+        Self {
+            caps: Caps {
+                calls: limit(u64::from(settings.max_calls_per_night)),
+                time: limit(u64::from(settings.max_minutes_per_night)).map(|minutes| Duration::from_secs(minutes * 60)),
+                tokens: limit(settings.max_tokens_per_night),
+                cost_micros: micros,
+            },
+            prices: Prices {
+                given: Price::given(settings.input_price, settings.output_price),
+                ..Prices::default()
+            },
+            limits: Limits::new(usize::try_from(settings.concurrency).unwrap_or(usize::MAX)),
+            try_timeout: Duration::from_secs(u64::from(settings.call_seconds)) + BACKSTOP,
+            temperature: settings.temperature,
+            false_alarms: settings.false_alarms.clone(),
+            ..Self::default()
+        }
+    }
+}
+
+impl Templates {
+    /// The template set of the settings: `models.prompts`, else `prompts.json` of the configuration
+    /// folder if there is one. Errors as [`Templates::load`].
+    pub fn from_settings(settings: &Settings, paths: &Paths) -> Result<Loaded, Problem> {
+        match settings.prompts.trim() {
+            "" => Self::load(&paths.prompts(), false),
+            named => Self::load(Path::new(named), true),
+        }
+    }
+}
+
+/// The folder of hand-off questions of a project: `models.handoff_dir` (relative to the project's
+/// root), else a folder of ours.
+#[must_use]
+pub fn handoff_folder(settings: &Settings, paths: &Paths, project: &str, root: &Path) -> PathBuf {
+    match settings.handoff_dir.trim() {
+        "" => paths.handoff(project),
+        named => root.join(named),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skillopt_store::SystemClock;
+
+    async fn roles(settings: &Settings, environment: &[(&str, &str)]) -> Result<Roles, Problem> {
+        let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let around = Surroundings {
+            environment: &environment,
+            handoff: PathBuf::from("/nowhere"),
+            clock: Arc::new(SystemClock),
+            cancel: &CancelToken::new(),
+        };
+        Roles::from_settings(settings, &around).await
+    }
+
+    fn of(backend: Kind) -> Settings {
+        Settings { backend, ..Settings::default() }
+    }
+
+    #[tokio::test]
+    async fn equal_sides_share_a_backend_and_others_do_not() {
+        let same = roles(&of(Kind::Mock), &[]).await.unwrap();
+        assert!(Arc::ptr_eq(&same.target, &same.optimizer) && same.simulated());
+        let settings = Settings { optimizer_backend: Some(Kind::Handoff), ..of(Kind::PersonaSim) };
+        let two = roles(&settings, &[]).await.unwrap();
+        assert_eq!((two.target.id().kind.as_str(), two.optimizer.id().kind.as_str()), ("persona-sim", "handoff"));
+        assert!(!two.simulated() && !Roles::simulated_by_settings(&settings));
+        assert!(Roles::simulated_by_settings(&Settings { target_backend: Some(Kind::PersonaSim), ..of(Kind::Mock) }));
+    }
+
+    #[test]
+    fn a_model_is_inherited_with_its_backend_only() {
+        let settings = Settings {
+            model: "m".into(),
+            target_backend: Some(Kind::Claude),
+            optimizer_model: "o".into(),
+            ..of(Kind::OpenAiCompatible)
+        };
+        assert_eq!(Choice::of(&settings, Side::Target), Choice { kind: Kind::Claude, model: String::new() });
+        assert_eq!(Choice::of(&settings, Side::Optimizer), Choice { kind: Kind::OpenAiCompatible, model: "o".into() });
+        let inherited = Settings { optimizer_model: String::new(), ..settings };
+        assert_eq!(Choice::of(&inherited, Side::Optimizer).model, "m");
+    }
+
+    #[tokio::test]
+    async fn a_server_is_made_as_configured_and_a_missing_key_is_said() {
+        let settings = Settings {
+            endpoint: "https://api.example.com/v1".into(),
+            api_key_env: "EXAMPLE_KEY".into(),
+            model: "m".into(),
+            ..of(Kind::OpenAiCompatible)
+        };
+        assert_eq!(roles(&settings, &[]).await.unwrap_err().code, "api_key_missing");
+        let made = roles(&settings, &[("EXAMPLE_KEY", "k-1")]).await.unwrap();
+        assert_eq!((made.target.id().kind.as_str(), made.target.id().model.as_str()), ("openai_compatible", "m"));
+        assert!(made.target.paid());
+    }
+
+    #[test]
+    fn settings_become_limits() {
+        let options = PathOptions::from_settings(&Settings {
+            max_cost_per_night: 1.5,
+            input_price: 2.0,
+            max_calls_per_night: 0,
+            max_minutes_per_night: 3,
+            max_tokens_per_night: 7,
+            temperature: Some(0.5),
+            ..Settings::default()
+        });
+        let time = Some(Duration::from_secs(180));
+        assert_eq!(options.caps, Caps { calls: None, time, tokens: Some(7), cost_micros: Some(1_500_000) });
+        assert_eq!(options.prices.of("any"), Some(Price { input: 2.0, output: 2.0 }));
+        assert_eq!(options.temperature, Some(0.5));
+        assert_eq!(PathOptions::from_settings(&Settings::default()).caps.cost_micros, None);
+    }
+
+    #[test]
+    fn prompts_and_questions_are_where_the_settings_say() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::at(folder.path());
+        assert_eq!(Templates::from_settings(&Settings::default(), &paths).unwrap().templates, Templates::default());
+        let named = Settings { prompts: folder.path().join("no.json").display().to_string(), ..Settings::default() };
+        assert_eq!(Templates::from_settings(&named, &paths).unwrap_err().code, "prompts_missing");
+        let root = Path::new("/w/app");
+        assert_eq!(handoff_folder(&Settings::default(), &paths, "p1", root), paths.handoff("p1"));
+        let placed = Settings { handoff_dir: ".questions".into(), ..Settings::default() };
+        assert_eq!(handoff_folder(&placed, &paths, "p1", root), Path::new("/w/app/.questions"));
+    }
+}

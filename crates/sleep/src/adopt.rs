@@ -1,0 +1,568 @@
+//! After the night: adopting a proposal or some of its rules, rejecting it, taking it back.
+//!
+//! Everything that writes to the user's files goes plan → show → apply. A plan is made against the
+//! bytes that are there now and refuses when they are not those the proposal was made for; applying it
+//! is one transaction over all documents (`skillopt_store::adoption`).
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::Value;
+use skillopt_core::Problem;
+use skillopt_core::apply;
+use skillopt_core::document::{Target, TargetKind};
+use skillopt_core::edit::Edit;
+use skillopt_core::hash::sha256_hex;
+use skillopt_core::scan;
+use skillopt_store::adoption::{self, Change, Kind, Plan, Recovered};
+use skillopt_store::proposals::{self, Proposal, ProposalTarget, TargetState};
+use skillopt_store::receipts::{self, Receipt};
+use skillopt_store::rejected::{self, By};
+use skillopt_store::{blobs, documents, files};
+
+use crate::consolidate;
+use crate::context::Context;
+use crate::staging;
+
+/// Which part of a proposal is meant.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Ids of documents; all that wait when empty.
+    pub targets: Vec<String>,
+    /// Numbers of rules as `proposal show` counts them, from 1 over the whole proposal; all when empty.
+    pub rules: Vec<usize>,
+}
+
+/// One document of a plan.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlannedDocument {
+    /// Id of the target.
+    pub target: String,
+    /// Skill or memory.
+    pub kind: TargetKind,
+    /// Where the agent looks for it.
+    pub path: String,
+    /// The file that would be written.
+    pub real_path: String,
+    /// What is there now; empty when there is no file.
+    pub before: String,
+    /// What would be there.
+    pub after: String,
+    /// The rules it takes over.
+    pub edits: Vec<Edit>,
+    /// Only some of the proposal's rules: the gate has not seen this document.
+    pub subset: bool,
+    /// What the scan found in the chosen rules; needs a confirmation.
+    pub flags: Vec<Value>,
+}
+
+/// What an adoption would do.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Planned {
+    /// The proposal.
+    pub proposal: String,
+    /// One per document.
+    pub documents: Vec<PlannedDocument>,
+    /// Things to know before saying yes.
+    pub notes: Vec<String>,
+    #[serde(skip)]
+    plan: Plan,
+}
+
+impl Planned {
+    /// Whether a person has to confirm it, naming the flags.
+    #[must_use]
+    pub fn is_flagged(&self) -> bool {
+        self.documents
+            .iter()
+            .any(|document| !document.flags.is_empty())
+    }
+
+    /// Whether the gate has not seen what would be written.
+    #[must_use]
+    pub fn is_untested(&self) -> bool {
+        self.documents.iter().any(|document| document.subset)
+    }
+}
+
+/// Undoes what a dead process left half-written. Called at the start of everything that writes.
+pub fn recover(context: &Context) -> Result<Vec<Recovered>, Problem> {
+    let recovered = adoption::recover(&context.store, &context.paths)?;
+    for one in &recovered {
+        context.note(format!(
+            "An adoption of {} that was cut short was taken back ({} files).",
+            one.proposal,
+            one.restored.len()
+        ));
+        for path in &one.left {
+            context.note(format!(
+                "{} was changed meanwhile and was left as it is.",
+                path.display()
+            ));
+        }
+    }
+    Ok(recovered)
+}
+
+/// The proposal with this id, with its documents. Error: `proposal_unknown`.
+pub fn find(context: &Context, id: &str) -> Result<(Proposal, Vec<ProposalTarget>), Problem> {
+    let found = context.store.read(|db| {
+        let Some(proposal) = proposals::get(db, id)? else {
+            return Ok(None);
+        };
+        Ok(Some((proposals::targets(db, id)?, proposal)))
+    })?;
+    found
+        .map(|(targets, proposal)| (proposal, targets))
+        .ok_or_else(|| {
+            Problem::permanent(
+                "proposal_unknown",
+                format!("There is no proposal \"{}\".", id.escape_debug()),
+                "`skillopt proposal list` shows what waits.",
+            )
+        })
+}
+
+/// What adopting this selection would do. Nothing is changed.
+///
+/// Errors: `proposal_unknown`, `proposal_decided`, `selection_unknown`, `selection_empty`,
+/// `proposal_tampered`, `target_outside_roots`, `target_moved`, `document_changed`, `file_…`.
+pub fn plan(context: &Context, id: &str, selection: &Selection) -> Result<Planned, Problem> {
+    let (proposal, targets) = find(context, id)?;
+    untampered(&proposal, &targets)?;
+    let chosen = choose(&proposal, &targets, selection)?;
+    let roots: Vec<PathBuf> = proposal.roots.iter().map(PathBuf::from).collect();
+    let mut documents = Vec::new();
+    let mut changes = Vec::new();
+    let mut notes = Vec::new();
+    for (target, edits) in chosen {
+        let subset = edits.len() < target.edits.len();
+        let planned = document(context, &proposal, target, edits, subset, &roots)?;
+        if let Some(note) = under_version_control(context, &planned.real_path) {
+            notes.push(note);
+        }
+        changes.push(Change {
+            target: planned.target.clone(),
+            live_path: planned.path.clone(),
+            real_path: PathBuf::from(&planned.real_path),
+            expected_sha256: target.live_sha256.clone(),
+            after: Some(planned.after.clone().into_bytes()),
+            mode: None,
+            edits: planned.edits.clone(),
+            remove_dirs: Vec::new(),
+        });
+        documents.push(planned);
+    }
+    if documents.iter().any(|document| document.subset) {
+        notes.push(
+            "Only some of the rules were chosen: the gate has not seen this combination. \
+             Add --validate to test it first."
+                .to_owned(),
+        );
+    }
+    let plan = Plan {
+        kind: Kind::Adopt,
+        proposal: proposal.id.clone(),
+        project: proposal.project.clone(),
+        changes,
+        undoes: Vec::new(),
+    };
+    Ok(Planned {
+        proposal: proposal.id,
+        documents,
+        notes,
+        plan,
+    })
+}
+
+/// Writes what `planned` says, all of it or nothing.
+///
+/// Errors: `confirmation_needed` when something is flagged and `confirmed` is false; `file_changed`
+/// when a document changed since the plan was made; those of [`adoption::perform`].
+pub fn apply(
+    context: &Context,
+    planned: &Planned,
+    confirmed: bool,
+) -> Result<Vec<Receipt>, Problem> {
+    if planned.is_flagged() && !confirmed {
+        let sentences: Vec<&str> = planned
+            .documents
+            .iter()
+            .flat_map(|document| &document.flags)
+            .filter_map(|flag| flag.get("sentence").and_then(Value::as_str))
+            .collect();
+        return Err(Problem::permanent(
+            "confirmation_needed",
+            format!(
+                "The proposed text needs your confirmation: {}",
+                sentences.join(" ")
+            ),
+            "Read it with `skillopt proposal show`; if it is what you want, adopt it with --confirm-flags.",
+        ));
+    }
+    recover(context)?;
+    let project = planned.plan.project.clone();
+    adoption::perform(&context.store, &context.paths, &planned.plan, |tx, _| {
+        for document in &planned.documents {
+            proposals::decide(
+                tx,
+                &planned.proposal,
+                &document.target,
+                TargetState::Adopted,
+                "",
+            )?;
+            for edit in &document.edits {
+                rejected::forget(tx, &project, &document.target, edit)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Says no to what still waits, with a reason the optimizer is reminded of.
+pub fn reject(
+    context: &Context,
+    id: &str,
+    selection: &Selection,
+    reason: &str,
+) -> Result<Vec<String>, Problem> {
+    let (proposal, targets) = find(context, id)?;
+    let chosen = choose(&proposal, &targets, selection)?;
+    let names: Vec<String> = chosen
+        .iter()
+        .map(|(target, _)| target.target.clone())
+        .collect();
+    let why = if reason.is_empty() {
+        "no reason given"
+    } else {
+        reason
+    };
+    context.store.commit("reject proposal", |tx| {
+        for (target, edits) in &chosen {
+            for edit in edits {
+                rejected::remember(
+                    tx,
+                    &proposal.project,
+                    &target.target,
+                    edit,
+                    By::User,
+                    why,
+                    Some(proposal.night),
+                )?;
+            }
+            if edits.len() == target.edits.len() {
+                proposals::decide(tx, id, &target.target, TargetState::Rejected, reason)?;
+            }
+        }
+        Ok(())
+    })?;
+    Ok(names)
+}
+
+/// What taking back an adoption would do: of a proposal, or of the newest one of the project.
+///
+/// Errors: `nothing_to_roll_back`, `before_image_missing`.
+pub fn rollback_plan(context: &Context, proposal: Option<&str>) -> Result<(String, Plan), Problem> {
+    let standing = context.store.read(|db| match proposal {
+        Some(id) => receipts::standing(db, id),
+        None => {
+            let newest = receipts::list(db, Some(&context.project.id), 200)?
+                .into_iter()
+                .find(|receipt| receipt.undone_at.is_none());
+            newest.map_or(Ok(Vec::new()), |receipt| {
+                receipts::standing(db, &receipt.proposal)
+            })
+        }
+    })?;
+    let Some(first) = standing.first() else {
+        return Err(Problem::permanent(
+            "nothing_to_roll_back",
+            match proposal {
+                Some(id) => format!("Nothing of proposal \"{}\" is adopted.", id.escape_debug()),
+                None => "Nothing is adopted in this project.".to_owned(),
+            },
+            "`skillopt proposal list --all` shows what was adopted and when.",
+        ));
+    };
+    let id = first.proposal.clone();
+    let plan = context
+        .store
+        .read(|db| adoption::rollback_plan(db, &standing))?;
+    Ok((id, plan))
+}
+
+/// Takes an adoption back, byte for byte. Refuses with `file_changed` when a file was edited since.
+pub fn rollback(context: &Context, id: &str, plan: &Plan) -> Result<Vec<Receipt>, Problem> {
+    recover(context)?;
+    adoption::perform(&context.store, &context.paths, plan, |tx, _| {
+        for change in &plan.changes {
+            proposals::decide(tx, id, &change.target, TargetState::RolledBack, "")?;
+        }
+        Ok(())
+    })
+}
+
+/// The waiting documents a selection means, each with the edits it means.
+fn choose<'a>(
+    proposal: &Proposal,
+    targets: &'a [ProposalTarget],
+    selection: &Selection,
+) -> Result<Vec<(&'a ProposalTarget, Vec<Edit>)>, Problem> {
+    let unknown = |what: String| {
+        Problem::permanent(
+            "selection_unknown",
+            what,
+            format!(
+                "`skillopt proposal show {}` lists its documents and rules.",
+                proposal.id
+            ),
+        )
+    };
+    for name in &selection.targets {
+        if !targets.iter().any(|target| &target.target == name) {
+            return Err(unknown(format!(
+                "The proposal has no document \"{}\".",
+                name.escape_debug()
+            )));
+        }
+    }
+    let total: usize = targets.iter().map(|target| target.edits.len()).sum();
+    if let Some(number) = selection
+        .rules
+        .iter()
+        .find(|&&number| number == 0 || number > total)
+    {
+        return Err(unknown(format!(
+            "The proposal has no rule {number}; it has {total}."
+        )));
+    }
+    let waiting = |target: &ProposalTarget| target.state == TargetState::Pending;
+    if !targets.iter().any(waiting) {
+        return Err(Problem::permanent(
+            "proposal_decided",
+            format!(
+                "Proposal {} was decided before; nothing of it waits.",
+                proposal.id
+            ),
+            "`skillopt proposal list` shows what waits; `skillopt rollback` takes an adoption back.",
+        ));
+    }
+    let mut number = 0;
+    let mut chosen = Vec::new();
+    for target in targets {
+        let numbered: Vec<(usize, &Edit)> = target
+            .edits
+            .iter()
+            .map(|edit| {
+                number += 1;
+                (number, edit)
+            })
+            .collect();
+        if !waiting(target)
+            || !(selection.targets.is_empty() || selection.targets.contains(&target.target))
+        {
+            continue;
+        }
+        let edits: Vec<Edit> = numbered
+            .into_iter()
+            .filter(|(number, _)| selection.rules.is_empty() || selection.rules.contains(number))
+            .map(|(_, edit)| edit.clone())
+            .collect();
+        if !edits.is_empty() {
+            chosen.push((target, edits));
+        }
+    }
+    if chosen.is_empty() {
+        return Err(Problem::permanent(
+            "selection_empty",
+            "Nothing that waits is selected.",
+            format!(
+                "`skillopt proposal show {}` lists its documents and rules.",
+                proposal.id
+            ),
+        ));
+    }
+    Ok(chosen)
+}
+
+/// Plans one document against what is there now.
+fn document(
+    context: &Context,
+    proposal: &Proposal,
+    target: &ProposalTarget,
+    edits: Vec<Edit>,
+    subset: bool,
+    roots: &[PathBuf],
+) -> Result<PlannedDocument, Problem> {
+    let resolved = documents::resolve(Path::new(&target.live_path), roots)?;
+    if resolved.real_path != Path::new(&target.real_path) {
+        return Err(Problem::permanent(
+            "target_moved",
+            format!(
+                "{} now leads to {}, but the proposal was made for {}.",
+                target.live_path,
+                resolved.real_path.display(),
+                target.real_path
+            ),
+            "Run another night; it proposes against the file that is read now.",
+        ));
+    }
+    let pinned = files::read_pinned(&resolved.real_path)?;
+    let found = pinned.as_ref().map_or("", |pinned| pinned.sha256.as_str());
+    if found != target.live_sha256 {
+        return Err(Problem::permanent(
+            "document_changed",
+            format!(
+                "{} was changed after proposal {} was made.",
+                target.live_path, proposal.id
+            ),
+            "Nothing was written. Run another night, or reject the proposal.",
+        ));
+    }
+    let before = pinned.map(|pinned| String::from_utf8_lossy(&pinned.bytes).into_owned());
+    let after = if subset {
+        let live = Target {
+            id: target.target.clone(),
+            agent: target.agent,
+            kind: target.kind,
+            path: target.live_path.clone(),
+            real_path: target.real_path.clone(),
+            text: before.clone(),
+        };
+        let applied = apply::apply(&consolidate::base_text(&live), &edits)
+            .map_err(|fault| fault.problem())?;
+        if let Some((edit, _)) = applied.unmatched.first() {
+            return Err(Problem::permanent(
+                "selection_unusable",
+                format!(
+                    "The rule \"{}\" builds on another rule that is not selected.",
+                    edit.content.escape_debug()
+                ),
+                "Select both, or neither.",
+            ));
+        }
+        applied.document
+    } else {
+        proposed_text(context, target)?
+    };
+    let added: Vec<&str> = edits.iter().map(|edit| edit.content.as_str()).collect();
+    Ok(PlannedDocument {
+        target: target.target.clone(),
+        kind: target.kind,
+        path: target.live_path.clone(),
+        real_path: target.real_path.clone(),
+        before: before.unwrap_or_default(),
+        after,
+        flags: scan::scan(&added.join("\n"))
+            .iter()
+            .map(staging::flag_json)
+            .collect(),
+        edits,
+        subset,
+    })
+}
+
+/// The proposed document from the store. Error: `stored_value_unreadable` when it is gone.
+pub fn proposed_text(context: &Context, target: &ProposalTarget) -> Result<String, Problem> {
+    let bytes = context
+        .store
+        .read(|db| blobs::get(db, &target.proposed_sha256))?;
+    bytes
+        .and_then(|bytes| String::from_utf8(bytes).ok())
+        .ok_or_else(|| {
+            Problem::permanent(
+                "proposal_gone",
+                format!(
+                    "The proposed text of {} is no longer stored.",
+                    target.live_path
+                ),
+                "Run another night.",
+            )
+        })
+}
+
+/// Refuses when the bundle says something else than the store: somebody changed it.
+fn untampered(proposal: &Proposal, targets: &[ProposalTarget]) -> Result<(), Problem> {
+    let folder = Path::new(&proposal.dir);
+    let tampered = |what: String| {
+        Err(Problem::permanent(
+            "proposal_tampered",
+            format!(
+                "The bundle of proposal {} was changed after it was staged: {what}.",
+                proposal.id
+            ),
+            "Nothing was written. Reject the proposal; another night makes a new one.",
+        ))
+    };
+    let Some(manifest) = files::read_pinned(&folder.join("manifest.json"))? else {
+        // A bundle that was deleted proves nothing; the store has everything.
+        return Ok(());
+    };
+    let Ok(manifest) = serde_json::from_slice::<Value>(&manifest.bytes) else {
+        return tampered("its manifest cannot be read".to_owned());
+    };
+    let rows = manifest
+        .get("targets")
+        .and_then(Value::as_array)
+        .map_or(&[][..], Vec::as_slice);
+    if rows.len() != targets.len() {
+        return tampered("its manifest lists other documents".to_owned());
+    }
+    for (row, target) in rows.iter().zip(targets) {
+        let expected = [
+            ("id", target.target.as_str()),
+            ("live_path", target.live_path.as_str()),
+            ("live_realpath", target.real_path.as_str()),
+            ("live_sha256", target.live_sha256.as_str()),
+            ("sha256", target.proposed_sha256.as_str()),
+        ];
+        for (key, value) in expected {
+            if row.get(key).and_then(Value::as_str) != Some(value) {
+                return tampered(format!(
+                    "{key} of {} differs in its manifest",
+                    target.target
+                ));
+            }
+        }
+        let file = staging::proposed_path(folder, target.agent, target.kind);
+        let staged = files::read_pinned(&file)?;
+        let hash = staged.map(|staged| sha256_hex(&staged.bytes));
+        if hash.is_some_and(|hash| hash != target.proposed_sha256) {
+            return tampered(format!("{} has another text", file.display()));
+        }
+    }
+    Ok(())
+}
+
+/// A file below a repository's root is the whole team's.
+fn under_version_control(context: &Context, real_path: &str) -> Option<String> {
+    let root = Path::new(&context.project.root);
+    let file = Path::new(real_path);
+    (file.starts_with(root) && file.ancestors().any(|folder| folder.join(".git").exists())).then(|| {
+        format!("{real_path} is under version control: the change is everyone's. Nothing is committed for you.")
+    })
+}
+
+/// Why a plan may not be adopted without asking; `None` when it may.
+pub(crate) fn not_without_asking(
+    context: &Context,
+    planned: &Planned,
+    simulated: bool,
+) -> Option<&'static str> {
+    let own_skill = planned.documents.iter().any(|document| {
+        document.kind == TargetKind::Skill
+            && !document.before.is_empty()
+            && consolidate::skill_name(&document.real_path) != context.settings.managed_skill_name
+    });
+    if planned.is_flagged() {
+        Some("the scan flagged the proposed text")
+    } else if own_skill {
+        Some("it changes a skill you wrote")
+    } else if simulated {
+        Some("its scores come from a simulation")
+    } else if context.settings.mode == skillopt_settings::GateMode::Off {
+        Some("the gate is off")
+    } else {
+        None
+    }
+}

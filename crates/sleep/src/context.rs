@@ -1,0 +1,122 @@
+//! What a night works with: the store, the clock, the settings, the project, and who is told.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use skillopt_models::{CallEvent, CancelToken};
+use skillopt_settings::Settings;
+use skillopt_store::projects::Project;
+use skillopt_store::{Clock, Paths, Store};
+
+/// What happens while a night runs, for whoever shows it. Nothing is decided from it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Progress {
+    /// A stage begins.
+    StageStarted {
+        /// Its name, for example `claude/baseline`.
+        stage: String,
+        /// How many calls it has.
+        calls: usize,
+    },
+    /// One call of a stage has its result.
+    CallDone {
+        /// The stage.
+        stage: String,
+        /// Whether it was asked now; `false` when an earlier answer was used.
+        fresh: bool,
+        /// Whether it has an answer.
+        answered: bool,
+    },
+    /// A stage is over.
+    StageDone {
+        /// Its name.
+        stage: String,
+    },
+    /// Something worth a line.
+    Note(String),
+}
+
+/// Told about progress; called from any thread.
+pub type Listener = Arc<dyn Fn(&Progress) + Send + Sync>;
+
+/// What a night works with.
+#[derive(Clone)]
+pub struct Context {
+    /// The store.
+    pub store: Arc<Store>,
+    /// Our folders.
+    pub paths: Paths,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// The settings that hold for this project.
+    pub settings: Settings,
+    /// The project.
+    pub project: Project,
+    /// The environment: where agents say their homes are, and where keys are.
+    pub environment: Arc<BTreeMap<String, String>>,
+    /// The user's home folder.
+    pub home: PathBuf,
+    /// Raised to stop.
+    pub cancel: CancelToken,
+    /// Told about progress.
+    pub listener: Listener,
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Context")
+            .field("project", &self.project.root)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Context {
+    /// Turns what happens on the path of a call into progress.
+    pub(crate) fn on_call(&self) -> skillopt_models::path::OnEvent {
+        let listener = Arc::clone(&self.listener);
+        Arc::new(move |event| {
+            if let Some(progress) = progress(event) {
+                listener(&progress);
+            }
+        })
+    }
+
+    /// Says something worth a line.
+    pub(crate) fn note(&self, text: impl Into<String>) {
+        (self.listener)(&Progress::Note(text.into()));
+    }
+}
+
+fn progress(event: &CallEvent) -> Option<Progress> {
+    Some(match event {
+        CallEvent::Planned { stage, calls } => Progress::StageStarted {
+            stage: stage.clone(),
+            calls: *calls,
+        },
+        CallEvent::Answered { stage, fresh, .. } => Progress::CallDone {
+            stage: stage.clone(),
+            fresh: *fresh,
+            answered: true,
+        },
+        CallEvent::Failed { stage, .. } => Progress::CallDone {
+            stage: stage.clone(),
+            fresh: true,
+            answered: false,
+        },
+        CallEvent::Again { wait, error, .. } => Progress::Note(format!(
+            "{error} Trying again in {} s.",
+            wait.as_secs().max(1)
+        )),
+        CallEvent::Paused { provider, until } => {
+            Progress::Note(format!("{provider} allows no more until {until}."))
+        }
+        CallEvent::Questions { open, folder } => {
+            Progress::Note(format!("{open} questions wait in {}.", folder.display()))
+        }
+        CallEvent::AnswerChanged { id } => Progress::Note(format!(
+            "The answer to question {id} was changed after it was used; the first one counts."
+        )),
+        CallEvent::Sent { .. } => return None,
+    })
+}

@@ -1,0 +1,161 @@
+//! What a night reads: which agents, which folders, from when.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use jiff::SignedDuration;
+use skillopt_core::agent::Agent;
+use skillopt_core::{Instant, Problem};
+use skillopt_settings::{Scope as ScopeSetting, Source};
+use skillopt_transcripts::{Harvest, Homes, ProjectScope, Request, Scope, harvest};
+
+use crate::context::Context;
+
+/// The folders of the agents: the settings, else what the agents' own variables say, else the usual
+/// place in the home folder.
+#[must_use]
+pub fn homes(context: &Context) -> Homes {
+    let pick = |setting: &str, variable: &str, usual: &str| -> Vec<PathBuf> {
+        if !setting.is_empty() {
+            return vec![expand(setting, &context.home)];
+        }
+        match context
+            .environment
+            .get(variable)
+            .filter(|value| !value.is_empty())
+        {
+            // Claude Code takes several folders, separated by commas.
+            Some(value) => value
+                .split(',')
+                .map(|part| expand(part.trim(), &context.home))
+                .collect(),
+            None => vec![context.home.join(usual)],
+        }
+    };
+    Homes {
+        claude: pick(
+            &context.settings.claude_home,
+            "CLAUDE_CONFIG_DIR",
+            ".claude",
+        ),
+        codex: pick(&context.settings.codex_home, "CODEX_HOME", ".codex"),
+    }
+}
+
+/// `~` at the start means the home folder; a relative path is below the home folder.
+pub(crate) fn expand(path: &str, home: &Path) -> PathBuf {
+    match path.strip_prefix('~') {
+        Some(rest) => home.join(rest.trim_start_matches(['/', '\\'])),
+        None => home.join(path),
+    }
+}
+
+/// The agents a source stands for.
+#[must_use]
+pub fn agents(source: Source) -> Vec<Agent> {
+    match source {
+        Source::Auto | Source::ReferenceAuto => Agent::ALL.to_vec(),
+        Source::Claude => vec![Agent::Claude],
+        Source::Codex => vec![Agent::Codex],
+    }
+}
+
+/// What to harvest for a project. `everything` ignores the look-back.
+pub fn request(context: &Context, everything: bool) -> Result<Request, Problem> {
+    let settings = &context.settings;
+    let root = PathBuf::from(&context.project.root);
+    let mut roots = vec![root.clone()];
+    roots.extend(worktrees(&root));
+    Ok(Request {
+        homes: homes(context),
+        agents: agents(settings.source),
+        project: ProjectScope {
+            roots,
+            scope: match settings.scope {
+                ScopeSetting::Project => Scope::Project,
+                ScopeSetting::Parents => Scope::Parents,
+                ScopeSetting::All => Scope::All,
+            },
+        },
+        since: if everything { None } else { horizon(context)? },
+        exclude: settings.exclude.clone(),
+        agent_markers: settings.agent_markers.clone(),
+        negative_words: settings.negative_words.clone(),
+        positive_words: settings.positive_words.clone(),
+        threads: 0,
+    })
+}
+
+/// The moment before which nothing is read: the look-back before the project was registered.
+///
+/// It does not move from night to night. What was mined is marked turn by turn, so nothing beyond a
+/// limit, in a failed night, or in a session that goes on tomorrow is ever lost.
+fn horizon(context: &Context) -> Result<Option<Instant>, Problem> {
+    let hours = context.settings.lookback_hours;
+    if hours == 0 {
+        return Ok(None);
+    }
+    let before = SignedDuration::from_hours(i64::from(hours));
+    context
+        .project
+        .first_seen
+        .checked_sub(before)
+        .map(Some)
+        .map_err(|_| {
+            Problem::permanent(
+                "setting_invalid",
+                format!("reads.lookback_hours = {hours} reaches back beyond all calendars."),
+                "Set it to 0 to read everything there is.",
+            )
+        })
+}
+
+/// Reads the sessions. With `reference-auto`, Codex alone when it has any (§3), else Claude Code.
+pub fn read(context: &Context, everything: bool) -> Result<Harvest, Problem> {
+    let mut request = request(context, everything)?;
+    let cancelled = || context.cancel.is_cancelled();
+    if context.settings.source == Source::ReferenceAuto {
+        request.agents = vec![Agent::Codex];
+        let codex = harvest(&request, Some(&context.store), &cancelled)?;
+        if !codex.sessions.is_empty() {
+            return Ok(codex);
+        }
+        request.agents = vec![Agent::Claude];
+    }
+    harvest(&request, Some(&context.store), &cancelled)
+}
+
+/// The other git worktrees of a project: sessions typed in them belong to it.
+///
+/// Git is only asked to list them. A folder that is no repository, or a machine without git, has none.
+fn worktrees(root: &Path) -> Vec<PathBuf> {
+    if !root.join(".git").exists() {
+        return Vec::new();
+    }
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(root)
+        // A repository is hostile input: its configuration must not start programs.
+        .args([
+            "-c",
+            "core.fsmonitor=false",
+            "-c",
+            "core.hooksPath=/dev/null",
+        ])
+        .args(["worktree", "list", "--porcelain", "-z"])
+        .env_remove("GIT_DIR")
+        .env_remove("GIT_WORK_TREE")
+        .output();
+    let Ok(output) = output else {
+        return Vec::new();
+    };
+    if !output.status.success() {
+        return Vec::new();
+    }
+    String::from_utf8_lossy(&output.stdout)
+        .split('\0')
+        .filter_map(|line| line.strip_prefix("worktree "))
+        .map(PathBuf::from)
+        .filter(|path| path != root)
+        .collect()
+}

@@ -1,0 +1,409 @@
+//! From sessions to candidates: which of the user's requests can be replayed and judged.
+//!
+//! A request becomes a candidate only if a rollout of it can be judged: it can be answered from its
+//! own text without tools or files, and the user's own correction gives a criterion. Everything else
+//! is counted under the reason it was left out.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use skillopt_core::agent::Agent;
+use skillopt_core::feedback;
+use skillopt_core::task::{Check, Judge, Outcome, SourceTurn};
+use skillopt_core::text::{cut, head, one_line};
+use skillopt_transcripts::{Author, Session, Turn};
+
+/// Shortest request that is looked at, in code points (§4.1).
+const SHORTEST_INTENT: usize = 8;
+/// Longest intent kept, in code points (§4.1).
+const INTENT_LIMIT: usize = 800;
+/// Longest answer kept as evidence, in code points (§4.1).
+const ATTEMPT_LIMIT: usize = 600;
+
+/// Why a request cannot be replayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NotReplayable {
+    /// It is about files of the project.
+    NeedsFiles,
+    /// The agent had to use tools to answer it.
+    NeedsTools,
+    /// Nothing the user said tells a good answer from a bad one.
+    NoCriterion,
+    /// It is shorter than a request.
+    TooShort,
+}
+
+impl NotReplayable {
+    /// The words shown to a person.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::NeedsFiles => "needs files",
+            Self::NeedsTools => "needs tools",
+            Self::NoCriterion => "no criterion",
+            Self::TooShort => "too short",
+        }
+    }
+}
+
+/// One occurrence of a request that can be replayed and judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// The agent that was asked.
+    pub agent: Agent,
+    /// The session it occurred in.
+    pub session: String,
+    /// The request turn first, then the turns that corrected its answer.
+    pub turns: Vec<SourceTurn>,
+    /// The request.
+    pub intent: String,
+    /// What was answered then, cut.
+    pub attempted_solution: String,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// How a replay is scored.
+    pub judge: Judge,
+    /// The one skill the session used; empty when none or several.
+    pub skill_hint: String,
+    /// Free labels (§4.1).
+    pub tags: Vec<String>,
+}
+
+/// A correction in the user's own words: what an untested suggestion is made of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Correction {
+    /// The agent that was corrected.
+    pub agent: Agent,
+    /// What the user said, on one line, cut.
+    pub words: String,
+    /// Where it was said.
+    pub turn: SourceTurn,
+}
+
+/// What mining found.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Mined {
+    /// Requests that can be replayed and judged.
+    pub candidates: Vec<Candidate>,
+    /// How many requests cannot, and why.
+    pub not_replayable: BTreeMap<NotReplayable, u64>,
+    /// What the user corrected, whether or not it can be replayed.
+    pub corrections: Vec<Correction>,
+    /// Every human turn that was looked at; marked as mined when the night ends.
+    pub looked_at: Vec<SourceTurn>,
+}
+
+impl Mined {
+    /// Counts one request that cannot be replayed.
+    pub fn count(&mut self, reason: NotReplayable) {
+        *self.not_replayable.entry(reason).or_default() += 1;
+    }
+}
+
+/// A request with what followed it until the next request.
+pub(crate) struct Request<'a> {
+    pub(crate) turn: &'a Turn,
+    pub(crate) corrections: Vec<&'a Turn>,
+    /// The other human turns that followed: thanks, additions.
+    pub(crate) remarks: Vec<&'a Turn>,
+    /// The first answer: what the corrections are about.
+    pub(crate) answer: Option<&'a Turn>,
+    /// Tools called for the first answer.
+    pub(crate) tools: Vec<&'a str>,
+}
+
+/// Cuts a session into requests: a human turn that neither corrects nor only thanks starts one.
+pub(crate) fn requests(session: &Session) -> Vec<Request<'_>> {
+    let mut found: Vec<Request<'_>> = Vec::new();
+    let mut answering = false;
+    for turn in &session.turns {
+        match turn.author {
+            Author::Human => {
+                answering = false;
+                let signals = feedback::signals(&turn.text);
+                let praise = signals.iter().any(|signal| signal.starts_with("pos:"));
+                match found.last_mut() {
+                    Some(request) if feedback::correction(&turn.text) => {
+                        request.corrections.push(turn)
+                    }
+                    Some(request) if praise && one_line(&turn.text).chars().count() < 120 => {
+                        request.remarks.push(turn);
+                    }
+                    _ => {
+                        answering = true;
+                        found.push(Request {
+                            turn,
+                            corrections: Vec::new(),
+                            remarks: Vec::new(),
+                            answer: None,
+                            tools: Vec::new(),
+                        });
+                    }
+                }
+            }
+            Author::Assistant => {
+                if let (true, Some(request)) = (answering, found.last_mut()) {
+                    request.tools.extend(turn.tools.iter().map(String::as_str));
+                    if !turn.text.trim().is_empty() {
+                        request.answer = Some(turn);
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Whether a request can be answered from its own text, as far as the session shows.
+pub(crate) fn needs(request: &Request<'_>) -> Option<NotReplayable> {
+    let mut other_tools = false;
+    for tool in &request.tools {
+        match tool_kind(tool) {
+            ToolKind::Files => return Some(NotReplayable::NeedsFiles),
+            ToolKind::Harmless => {}
+            ToolKind::Other => other_tools = true,
+        }
+    }
+    if other_tools {
+        return Some(NotReplayable::NeedsTools);
+    }
+    mentions_files(&request.turn.text).then_some(NotReplayable::NeedsFiles)
+}
+
+enum ToolKind {
+    /// Reads or writes the project, or may do so.
+    Files,
+    /// Loads instructions or keeps a list; the answer does not depend on it.
+    Harmless,
+    /// Anything else, for example the web.
+    Other,
+}
+
+fn tool_kind(name: &str) -> ToolKind {
+    match name {
+        "Read" | "Edit" | "MultiEdit" | "Write" | "NotebookEdit" | "Bash" | "Glob" | "Grep"
+        | "LS" | "exec_command" | "shell" | "local_shell" | "apply_patch" | "write_stdin"
+        | "view_image" => ToolKind::Files,
+        "Skill" | "TodoWrite" | "update_plan" | "TaskCreate" | "TaskUpdate" | "ExitPlanMode" => {
+            ToolKind::Harmless
+        }
+        _ => ToolKind::Other,
+    }
+}
+
+/// Whether the words point at something outside the request: a path, a file, "this repository".
+fn mentions_files(text: &str) -> bool {
+    const PHRASES: [&str; 12] = [
+        "this repo",
+        "the repo",
+        "this project",
+        "the codebase",
+        "this codebase",
+        "this file",
+        "the file",
+        "this directory",
+        "the branch",
+        "git log",
+        "this commit",
+        "the tests",
+    ];
+    let lower = text.to_lowercase();
+    PHRASES.iter().any(|phrase| lower.contains(phrase))
+        || text.split_whitespace().any(looks_like_path)
+}
+
+fn looks_like_path(word: &str) -> bool {
+    let word = word.trim_matches(|c: char| {
+        !(c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '@' | '~'))
+    });
+    let word = word.trim_end_matches(['.', '/']);
+    if word.starts_with("http://") || word.starts_with("https://") {
+        return false;
+    }
+    if let Some(rest) = word.strip_prefix('@') {
+        return rest.contains('.') || rest.contains('/');
+    }
+    if word.starts_with("./") || word.starts_with("../") || word.starts_with("~/") {
+        return true;
+    }
+    if word.starts_with('/') && word.len() > 1 {
+        return word[1..].contains('/');
+    }
+    const SOURCE_ENDINGS: [&str; 26] = [
+        "rs", "py", "js", "ts", "tsx", "jsx", "go", "java", "c", "h", "cpp", "hpp", "rb", "php",
+        "swift", "kt", "sh", "toml", "yaml", "yml", "json", "md", "css", "html", "sql", "lock",
+    ];
+    word.rsplit_once('.').is_some_and(|(stem, ending)| {
+        !stem.is_empty() && SOURCE_ENDINGS.contains(&ending) && !stem.ends_with('.')
+    })
+}
+
+/// The heuristic miner: requests whose corrections state a constraint literally.
+///
+/// `is_mined` tells which turns earlier nights have dealt with; a request none of whose turns is new
+/// is passed over, one that was corrected since is looked at again as a whole.
+pub fn heuristic(sessions: &[Session], is_mined: &dyn Fn(&SourceTurn) -> bool) -> Mined {
+    let mut mined = Mined::default();
+    for session in sessions {
+        look_at(session, is_mined, &mut mined);
+        for request in new_requests(session, is_mined) {
+            if request.turn.text.trim().chars().count() < SHORTEST_INTENT {
+                mined.count(NotReplayable::TooShort);
+                continue;
+            }
+            if let Some(reason) = needs(&request) {
+                mined.count(reason);
+                continue;
+            }
+            let checks = criterion(&request);
+            if checks.is_empty() {
+                mined.count(NotReplayable::NoCriterion);
+                continue;
+            }
+            mined
+                .candidates
+                .push(candidate(session, &request, Judge::Rule(checks)));
+        }
+    }
+    mined
+}
+
+/// Records which turns were looked at and what was corrected in them, once for every miner.
+pub(crate) fn look_at(
+    session: &Session,
+    is_mined: &dyn Fn(&SourceTurn) -> bool,
+    mined: &mut Mined,
+) {
+    for turn in session
+        .turns
+        .iter()
+        .filter(|turn| matches!(turn.author, Author::Human))
+    {
+        let source = source_turn(session, turn);
+        if !is_mined(&source) {
+            mined.looked_at.push(source);
+        }
+    }
+    for request in new_requests(session, is_mined) {
+        for turn in &request.corrections {
+            let source = source_turn(session, turn);
+            if !is_mined(&source) && states_a_wish(&turn.text) {
+                mined.corrections.push(Correction {
+                    agent: session.agent,
+                    words: cut(&one_line(&turn.text), 200),
+                    turn: source,
+                });
+            }
+        }
+    }
+}
+
+/// Whether a correction says what is wanted, not only that something is broken.
+fn states_a_wish(text: &str) -> bool {
+    const WISHES: [&str; 16] = [
+        "use ",
+        "always ",
+        "never ",
+        "don't ",
+        "do not ",
+        "please ",
+        "should ",
+        "must ",
+        "instead",
+        "without ",
+        "keep ",
+        "prefer ",
+        "only ",
+        "no more than",
+        "at most",
+        "format",
+    ];
+    let lower = text.to_lowercase();
+    !feedback::constraints(text).is_empty() || WISHES.iter().any(|wish| lower.contains(wish))
+}
+
+pub(crate) fn new_requests<'a>(
+    session: &'a Session,
+    is_mined: &dyn Fn(&SourceTurn) -> bool,
+) -> Vec<Request<'a>> {
+    let mut found = requests(session);
+    found.retain(|request| {
+        std::iter::once(&request.turn)
+            .chain(&request.corrections)
+            .any(|turn| !is_mined(&source_turn(session, turn)))
+    });
+    found
+}
+
+/// The checks that the corrections of a request state, later ones overruling earlier ones of the
+/// same operator when both set a bound.
+fn criterion(request: &Request<'_>) -> Vec<Check> {
+    let mut checks: Vec<Check> = Vec::new();
+    for turn in &request.corrections {
+        for check in feedback::constraints(&turn.text) {
+            add_check(&mut checks, check);
+        }
+    }
+    checks
+}
+
+/// Adds a check; a bound replaces the earlier bound of the same operator, a repeat is dropped.
+pub(crate) fn add_check(checks: &mut Vec<Check>, check: Check) {
+    if matches!(check.op.as_str(), "max_chars" | "min_chars") {
+        checks.retain(|known| known.op != check.op);
+    }
+    if !checks.contains(&check) {
+        checks.push(check);
+    }
+}
+
+pub(crate) fn candidate(session: &Session, request: &Request<'_>, judge: Judge) -> Candidate {
+    let turns = std::iter::once(&request.turn)
+        .chain(&request.corrections)
+        .map(|turn| source_turn(session, turn))
+        .collect();
+    let mut tags = Vec::new();
+    if !session.branch.is_empty() {
+        tags.push(format!("branch:{}", session.branch));
+    }
+    Candidate {
+        agent: session.agent,
+        session: session.id.clone(),
+        turns,
+        intent: cut(request.turn.text.trim(), INTENT_LIMIT),
+        attempted_solution: request.answer.map_or_else(String::new, |turn| {
+            head(turn.text.trim(), ATTEMPT_LIMIT).to_owned()
+        }),
+        outcome: outcome(request),
+        judge,
+        skill_hint: match session.skills.as_slice() {
+            [only] => only.clone(),
+            _ => String::new(),
+        },
+        tags,
+    }
+}
+
+/// How the request ended, by the whole words of what followed it (§4.1, words from the start).
+fn outcome(request: &Request<'_>) -> Outcome {
+    let complained = !request.corrections.is_empty();
+    let praised = request.remarks.iter().any(|turn| {
+        feedback::signals(&turn.text)
+            .iter()
+            .any(|signal| signal.starts_with("pos:"))
+    });
+    match (complained, praised) {
+        (true, _) => Outcome::Fail,
+        (false, true) => Outcome::Success,
+        (false, false) if request.remarks.len() >= 2 => Outcome::Mixed,
+        (false, false) => Outcome::Unknown,
+    }
+}
+
+pub(crate) fn source_turn(session: &Session, turn: &Turn) -> SourceTurn {
+    SourceTurn {
+        session: session.id.clone(),
+        turn: turn.id.clone(),
+    }
+}

@@ -1,0 +1,127 @@
+//! What a night would do, at no cost: harvest, literal mining, splits, forecast.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde::Serialize;
+use skillopt_core::Problem;
+use skillopt_core::task::{SourceTurn, Task};
+use skillopt_models::Roles;
+use skillopt_store::tasks;
+use skillopt_transcripts::Harvest;
+
+use crate::context::Context;
+use crate::estimate::{self, Forecast};
+use crate::harvesting;
+use crate::night::{self, Night};
+use crate::outcome::Stop;
+use crate::report::{SkipCount, Suggestion};
+use crate::run;
+use crate::targets;
+use crate::tasks_file::TasksFile;
+
+/// What a night would do.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Preview {
+    /// Folder of the project.
+    pub project: String,
+    /// Sessions with something new.
+    pub n_sessions: usize,
+    /// Tasks that would take part.
+    pub n_tasks: usize,
+    /// The tasks.
+    pub tasks: Vec<Task>,
+    /// New requests that have not recurred often enough yet.
+    pub waiting: u64,
+    /// Tasks beyond the limit.
+    pub beyond_limit: u64,
+    /// Requests that cannot be replayed, by reason.
+    pub not_replayable: BTreeMap<String, u64>,
+    /// What the harvest left out.
+    pub skipped: Vec<SkipCount>,
+    /// Rules in the user's own words that nothing has tested.
+    pub suggestions: Vec<Suggestion>,
+    /// What it would ask.
+    pub forecast: Forecast,
+    /// Why it would not even begin, when the budget is too small for a verdict.
+    pub budget_problem: Option<Problem>,
+    /// The answers would come from a built-in simulation.
+    pub simulated: bool,
+    /// Documents that could change.
+    pub targets: Vec<String>,
+    /// Further lines.
+    pub notes: Vec<String>,
+}
+
+/// What a night would do now. Nothing is asked, and nothing is marked.
+pub async fn preview(context: &Context, file: Option<&TasksFile>) -> Result<Preview, Stop> {
+    let targets = targets::resolve(context, &harvesting::agents(context.settings.source))?;
+    let (prepared, mined, harvest) = match file {
+        Some(file) => (
+            run::given(context, file),
+            crate::mine::Mined::default(),
+            Harvest::default(),
+        ),
+        None => {
+            let harvest = harvesting::read(context, false)?;
+            let known: HashSet<SourceTurn> = context
+                .store
+                .read(|db| tasks::mined_turns(db, &context.project.id))?;
+            let sessions = run::with_news(
+                harvest.sessions.clone(),
+                &known,
+                run::session_limit(context),
+            );
+            let mined = crate::mine::heuristic(&sessions, &|turn| known.contains(turn));
+            let prepared = run::gathered(context, &mined)?;
+            (
+                prepared,
+                mined,
+                Harvest {
+                    sessions,
+                    ..harvest
+                },
+            )
+        }
+    };
+    let (roles, templates) = night::models(context).await?;
+    let simulated = roles.simulated();
+    // Only the prompts are measured; night 0 does not exist and nothing is written under it.
+    let measuring = Night::new(context, 0, roles, templates);
+    let groups = run::groups(context, &prepared.tasks, &targets);
+    let asked = groups
+        .iter()
+        .map(|(_, slices, targets)| (slices, targets.as_slice()));
+    let (forecast, hold) = estimate::forecast(context, &measuring.path, asked);
+    let budget_problem = match measuring.path.hold(0, hold)? {
+        Ok(()) => None,
+        Err(error) => match estimate::too_small(context, &forecast, &error) {
+            Stop::Deferred { problem, .. } | Stop::Failed(problem) => Some(problem),
+            Stop::Waiting { .. } | Stop::Interrupted => None,
+        },
+    };
+    let mut notes = prepared.notes.clone();
+    if context.settings.model_miner && !simulated && file.is_none() {
+        notes.push("The night itself lets a model find tasks too; this preview takes only literal corrections.".to_owned());
+    }
+    debug_assert_eq!(simulated, Roles::simulated_by_settings(&context.settings));
+    Ok(Preview {
+        project: context.project.root.clone(),
+        n_sessions: harvest.sessions.len(),
+        n_tasks: prepared.tasks.len(),
+        waiting: prepared.gathered.waiting,
+        beyond_limit: prepared.gathered.beyond_limit,
+        not_replayable: mined
+            .not_replayable
+            .iter()
+            .map(|(reason, count)| (reason.words().to_owned(), *count))
+            .collect(),
+        skipped: SkipCount::of(&harvest),
+        suggestions: crate::report::suggestions(&mined),
+        tasks: prepared.tasks,
+        forecast,
+        budget_problem,
+        simulated,
+        targets: targets.into_iter().map(|target| target.real_path).collect(),
+        notes,
+    })
+}

@@ -1,0 +1,628 @@
+//! What a night tells in the morning.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use skillopt_core::agent::Agent;
+use skillopt_core::document::TargetKind;
+use skillopt_core::edit::{Edit, Unmatched};
+use skillopt_core::gate::{Decision, Verdict};
+use skillopt_core::task::{SourceTurn, Split, Task};
+use skillopt_core::{Instant, Problem};
+use skillopt_models::Roles;
+use skillopt_store::attempts::Spend;
+use skillopt_store::nights::Outcome;
+use skillopt_transcripts::Harvest;
+
+use crate::consolidate::{Consolidated, TargetResult};
+use crate::context::Context;
+use crate::estimate::Forecast;
+use crate::gather::Gathered;
+use crate::mine::Mined;
+use crate::outcome::Stop;
+
+/// How many suggestions are shown.
+const SUGGESTIONS: usize = 8;
+
+/// Something that was left out of the harvest, counted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkipCount {
+    /// Whose transcripts.
+    pub agent: Agent,
+    /// Stable name of the reason.
+    pub reason: String,
+    /// What one count stands for.
+    pub unit: String,
+    /// One sentence.
+    pub sentence: String,
+    /// How often.
+    pub count: u64,
+}
+
+impl SkipCount {
+    /// The counts of a harvest, in the order of the reasons.
+    #[must_use]
+    pub fn of(harvest: &Harvest) -> Vec<Self> {
+        harvest
+            .skipped
+            .iter()
+            .map(|(&(agent, reason), &count)| Self {
+                agent,
+                reason: reason.id().to_owned(),
+                unit: format!("{:?}", reason.unit()).to_lowercase(),
+                sentence: reason.sentence().to_owned(),
+                count,
+            })
+            .collect()
+    }
+}
+
+/// A rule in the user's own words that nothing has tested yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Suggestion {
+    /// What the user said.
+    pub words: String,
+    /// How often it was said, in these or nearly these words.
+    pub times: usize,
+    /// Where.
+    pub turns: Vec<SourceTurn>,
+}
+
+/// One document in the report.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TargetReport {
+    /// Id of the target.
+    pub id: String,
+    /// Its agent.
+    pub agent: Agent,
+    /// Skill or memory.
+    pub kind: TargetKind,
+    /// Where the agent looks for it.
+    pub path: String,
+    /// Held-out tasks it was compared on.
+    pub n_validation: usize,
+    /// The verdict in a sentence.
+    pub sentence: String,
+    /// The gate's word, when something was tried.
+    pub decision: Option<Decision>,
+    /// Edits of the candidate that was let in.
+    pub applied: Vec<Edit>,
+    /// Edits that did not help.
+    pub rejected: Vec<Edit>,
+    /// Edits that could not be applied, and why.
+    pub unmatched: Vec<(Edit, Unmatched)>,
+    /// The optimizer's reply could not be read.
+    pub unreadable: bool,
+    /// What the scan of the proposed text found; each needs a confirmation.
+    pub flags: Vec<Value>,
+    /// Why it was not staged although it improved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_staged: Option<String>,
+}
+
+/// The report of a night.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NightReport {
+    /// Its id in the store; `None` when it could not begin.
+    pub night_id: Option<i64>,
+    /// Its number within the project; `None` for nights that had nothing to do.
+    pub night: Option<u64>,
+    /// Folder of the project.
+    pub project: String,
+    /// When it began.
+    pub started_at: Instant,
+    /// When it ended.
+    pub ended_at: Instant,
+    /// Whether it went on with an earlier, stopped night.
+    pub resumed: bool,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// One sentence.
+    pub reason: String,
+    /// What is wrong and what to do, when something is.
+    pub problem: Option<Problem>,
+    /// When a deferred night goes on.
+    pub until: Option<Instant>,
+    /// Who answered.
+    pub target_backend: String,
+    /// Who mined, judged and reflected.
+    pub optimizer_backend: String,
+    /// The answers come from a built-in simulation, not from a model.
+    pub simulated: bool,
+    /// Sessions with something new.
+    pub n_sessions: usize,
+    /// Tasks that took part.
+    pub n_tasks: usize,
+    /// Tasks by slice: train, validation, test.
+    pub slices: [usize; 3],
+    /// New requests that have not recurred often enough yet.
+    pub waiting: u64,
+    /// Tasks beyond the limit; they come another night.
+    pub beyond_limit: u64,
+    /// Requests that cannot be replayed, by reason.
+    pub not_replayable: BTreeMap<String, u64>,
+    /// What the harvest left out.
+    pub skipped: Vec<SkipCount>,
+    /// One per document that could change.
+    pub targets: Vec<TargetReport>,
+    /// Train and validation were not apart somewhere.
+    pub holdout_leaked: bool,
+    /// Per task: tags, before, after.
+    pub overall: Vec<(Agent, Decision)>,
+    /// Mean score on the test slice, pinned and final, per agent.
+    pub test: Vec<(Agent, Option<f64>, Option<f64>)>,
+    /// Rules in the user's own words that nothing has tested.
+    pub suggestions: Vec<Suggestion>,
+    /// What is still missing before something can be validated.
+    pub missing: Vec<String>,
+    /// What was expected to be asked.
+    pub forecast: Forecast,
+    /// What was spent.
+    pub spend: Spend,
+    /// Further lines.
+    pub notes: Vec<String>,
+    /// Id of the proposal, when something was staged.
+    pub proposal: Option<String>,
+    /// Folder of its bundle.
+    pub staging_dir: String,
+    /// Files changed by auto-adopt.
+    pub adopted: Vec<String>,
+    /// The user's tasks file.
+    pub tasks_file: Option<String>,
+    /// Edits per night at most, and whether a regression blocks; the reference reports both.
+    pub gate_no_regression: bool,
+    /// `false` when the gate was off.
+    pub gated: bool,
+}
+
+impl NightReport {
+    pub(crate) fn new(context: &Context) -> Self {
+        let now = context.clock.now();
+        Self {
+            night_id: None,
+            night: None,
+            project: context.project.root.clone(),
+            started_at: now,
+            ended_at: now,
+            resumed: false,
+            outcome: Outcome::NothingToDo,
+            reason: String::new(),
+            problem: None,
+            until: None,
+            target_backend: String::new(),
+            optimizer_backend: String::new(),
+            simulated: false,
+            n_sessions: 0,
+            n_tasks: 0,
+            slices: [0; 3],
+            waiting: 0,
+            beyond_limit: 0,
+            not_replayable: BTreeMap::new(),
+            skipped: Vec::new(),
+            targets: Vec::new(),
+            holdout_leaked: false,
+            overall: Vec::new(),
+            test: Vec::new(),
+            suggestions: Vec::new(),
+            missing: Vec::new(),
+            forecast: Forecast::default(),
+            spend: Spend::default(),
+            notes: Vec::new(),
+            proposal: None,
+            staging_dir: String::new(),
+            adopted: Vec::new(),
+            tasks_file: None,
+            gate_no_regression: context.settings.no_regression,
+            gated: context.settings.mode == skillopt_settings::GateMode::Strict,
+        }
+    }
+
+    pub(crate) fn backends(&mut self, roles: &Roles) {
+        let name = |backend: &dyn skillopt_models::Backend| {
+            let id = backend.id();
+            if id.model.is_empty() {
+                id.kind
+            } else {
+                format!("{} ({})", id.kind, id.model)
+            }
+        };
+        self.target_backend = name(roles.target.as_ref());
+        self.optimizer_backend = name(roles.optimizer.as_ref());
+        self.simulated = roles.simulated();
+    }
+
+    pub(crate) fn tasks(&mut self, tasks: &[Task], gathered: &Gathered, mined: &Mined) {
+        self.n_tasks = tasks.len();
+        let count = |split| tasks.iter().filter(|task| task.split == split).count();
+        self.slices = [
+            count(Split::Train),
+            count(Split::Validation),
+            count(Split::Test),
+        ];
+        self.waiting = gathered.waiting;
+        self.beyond_limit = gathered.beyond_limit;
+        self.not_replayable = mined
+            .not_replayable
+            .iter()
+            .map(|(reason, count)| (reason.words().to_owned(), *count))
+            .collect();
+        self.suggestions = suggestions(mined);
+    }
+
+    pub(crate) fn consolidated(
+        &mut self,
+        results: &[(Agent, Consolidated, usize)],
+        tasks: &[Task],
+    ) {
+        for (agent, result, n_validation) in results {
+            self.overall.push((*agent, result.overall.clone()));
+            if let Some((before, after)) = result.test {
+                self.test.push((*agent, before, after));
+            }
+            self.holdout_leaked |= result.overall.leaked;
+            for target in &result.targets {
+                self.targets
+                    .push(target_report(target, result, *n_validation));
+            }
+        }
+        if self.gated && self.slices[1] == 0 && !tasks.is_empty() {
+            self.missing
+                .push("Held-out tasks: none of tonight's tasks could be kept apart.".to_owned());
+        }
+    }
+
+    /// The outcome and its sentence from what is known by now.
+    pub(crate) fn conclude(&mut self, now: Instant) {
+        self.ended_at = now;
+        if self.n_tasks == 0 {
+            self.outcome = Outcome::NothingToDo;
+            self.reason = format!(
+                "{} new session{}, none with a task that can be judged and recurs.",
+                self.n_sessions,
+                if self.n_sessions == 1 { "" } else { "s" }
+            );
+            self.missing = self.what_is_missing();
+            return;
+        }
+        let better: Vec<&TargetReport> = self
+            .targets
+            .iter()
+            .filter(|target| !target.applied.is_empty())
+            .collect();
+        if let Some(first) = better.first() {
+            self.outcome = Outcome::Proposed;
+            let more = match better.len() {
+                1 => String::new(),
+                n => format!(" ({} more)", n - 1),
+            };
+            self.reason = format!("{} Review it.{more}", first.sentence);
+            return;
+        }
+        let tried: usize = self
+            .targets
+            .iter()
+            .map(|target| target.rejected.len())
+            .sum();
+        let indeterminate = self
+            .overall
+            .iter()
+            .find_map(|(_, decision)| match &decision.verdict {
+                Verdict::Indeterminate { reason } => Some(reason.clone()),
+                Verdict::Better | Verdict::Worse | Verdict::Tie => None,
+            });
+        let nothing_failed = tried == 0
+            && self
+                .targets
+                .iter()
+                .all(|target| target.unmatched.is_empty());
+        if self.targets.iter().any(|target| target.unreadable) && tried == 0 {
+            self.outcome = Outcome::Failed;
+            self.reason =
+                "The optimizer's reply could not be read, so nothing was tried.".to_owned();
+            self.problem = Some(Problem::temporary(
+                "reply_unreadable",
+                self.reason.clone(),
+                "Run again, or use a more capable model as optimizer (models.optimizer_model).",
+            ));
+        } else if let Some(reason) = indeterminate.filter(|_| self.gated) {
+            self.outcome = Outcome::Inconclusive;
+            self.reason = format!(
+                "Too little to tell ({reason}); the evidence is kept, {} untested suggestion{}.",
+                tried + self.suggestions.len(),
+                if tried + self.suggestions.len() == 1 {
+                    ""
+                } else {
+                    "s"
+                }
+            );
+            self.missing = self.what_is_missing();
+        } else if nothing_failed {
+            self.outcome = Outcome::NotImproved;
+            self.reason =
+                "Every training task was passed already; there was nothing to learn from."
+                    .to_owned();
+        } else {
+            self.outcome = Outcome::NotImproved;
+            self.reason = match tried {
+                0 => "No edit helped; what was proposed could not be applied.".to_owned(),
+                1 => "No edit helped; 1 was tried and is remembered.".to_owned(),
+                n => format!("No edit helped; {n} were tried and are remembered."),
+            };
+        }
+    }
+
+    /// What a first week lacks, in sentences.
+    fn what_is_missing(&self) -> Vec<String> {
+        let mut missing = self.missing.clone();
+        if self.waiting > 0 {
+            missing.push(format!(
+                "{} request{} seen in one session only; a request becomes a task when it recurs.",
+                self.waiting,
+                if self.waiting == 1 { " was" } else { "s were" }
+            ));
+        }
+        if let Some(count) = self.not_replayable.get("no criterion") {
+            missing.push(format!(
+                "{count} request{} had no correction that says what a good answer is.",
+                if *count == 1 { "" } else { "s" }
+            ));
+        }
+        let tools: u64 = ["needs files", "needs tools"]
+            .iter()
+            .filter_map(|reason| self.not_replayable.get(*reason))
+            .sum();
+        if tools > 0 {
+            missing.push(format!(
+                "{tools} request{} needed files or tools, which a replay does not have yet.",
+                if tools == 1 { "" } else { "s" }
+            ));
+        }
+        if self.n_tasks > 0 && self.gated {
+            missing.push(format!(
+                "{} held-out task{} so far; see gate.min_validation_tasks.",
+                self.slices[1],
+                if self.slices[1] == 1 { "" } else { "s" }
+            ));
+        }
+        missing
+    }
+
+    pub(crate) fn stop(&mut self, stop: &Stop) {
+        self.outcome = stop.outcome();
+        match stop {
+            Stop::Waiting { questions } => {
+                self.reason = format!(
+                    "{questions} question{} for an answer; see `skillopt handoff`.",
+                    if *questions == 1 { " waits" } else { "s wait" }
+                );
+            }
+            Stop::Deferred { problem, until } => {
+                self.until = *until;
+                self.reason.clone_from(&problem.message);
+                self.problem = Some(problem.clone());
+            }
+            Stop::Interrupted => self.reason = "Stopped; it resumes where it was.".to_owned(),
+            Stop::Failed(problem) => {
+                self.reason.clone_from(&problem.message);
+                self.problem = Some(problem.clone());
+            }
+        }
+    }
+
+    /// The report as it is stored with the night.
+    pub fn json(&self) -> Result<Value, Problem> {
+        crate::run::to_value(self)
+    }
+
+    /// The keys of the reference's `run --json` (§9.3) beside ours.
+    #[must_use]
+    pub fn run_json(&self) -> Value {
+        let edits = |pick: fn(&TargetReport) -> &Vec<Edit>| -> Vec<Value> {
+            self.targets
+                .iter()
+                .flat_map(|target| {
+                    pick(target)
+                        .iter()
+                        .map(|edit| reference_edit(target.kind, edit))
+                })
+                .collect()
+        };
+        let accepted = edits(|target| &target.applied);
+        let rejected = edits(|target| &target.rejected);
+        let (baseline, candidate) = self.headline();
+        let mut value = json!({
+            "outcome": self.outcome,
+            "reason": self.reason,
+            "problem": self.problem,
+            "until": self.until,
+            "night": self.night,
+            "night_id": self.night_id,
+            "project": self.project,
+            "resumed": self.resumed,
+            "simulated": self.simulated,
+            "target_backend": self.target_backend,
+            "optimizer_backend": self.optimizer_backend,
+            "accepted": !accepted.is_empty(),
+            "gate_action": self.gate_action(),
+            "no_edits_reason": if accepted.is_empty() { self.reason.as_str() } else { "" },
+            "baseline": baseline,
+            "candidate": candidate,
+            "n_tasks": self.n_tasks,
+            "n_sessions": self.n_sessions,
+            "n_accepted_edits": accepted.len(),
+            "n_rejected_edits": rejected.len(),
+            "edits": accepted,
+            "rejected_edits": rejected,
+            "gate_no_regression": self.gate_no_regression,
+            "gate_trials": self.gate_trials(),
+            "holdout_leaked": self.holdout_leaked,
+            "skill_groups": [],
+            "notes": self.notes,
+            "staging_dir": self.staging_dir,
+            "staged_skills": [],
+            "adopted": self.adopted,
+            "proposal": self.proposal,
+            "targets": self.targets,
+            "suggestions": self.suggestions,
+            "missing": self.missing,
+            "not_replayable": self.not_replayable,
+            "waiting": self.waiting,
+            "beyond_limit": self.beyond_limit,
+            "skipped": self.skipped,
+            "forecast": self.forecast,
+            "spend": self.spend,
+        });
+        if let Some(file) = &self.tasks_file {
+            value["tasks_file"] = json!(file);
+            value["tasks_reviewed"] = json!(true);
+        }
+        value
+    }
+
+    /// `report.json` with the keys of the reference (§1.6) and our own ones after them.
+    #[must_use]
+    pub fn report_json(&self) -> Value {
+        let run = self.run_json();
+        let (baseline, candidate) = self.headline();
+        json!({
+            "night": self.night,
+            "project": self.project,
+            "started_at": self.started_at,
+            "ended_at": self.ended_at,
+            "n_sessions": self.n_sessions,
+            "n_tasks": self.n_tasks,
+            "n_replayed": self.spend.calls,
+            "baseline_score": baseline,
+            "candidate_score": candidate,
+            "accepted": run["accepted"],
+            "gate_action": run["gate_action"],
+            "holdout_leaked": self.holdout_leaked,
+            "no_edits_reason": run["no_edits_reason"],
+            "edits": run["edits"],
+            "rejected_edits": run["rejected_edits"],
+            "unmatched_edits": self.targets.iter().flat_map(|target| {
+                target.unmatched.iter().map(|(edit, why)| {
+                    let mut row = reference_edit(target.kind, edit);
+                    row["why"] = json!(why);
+                    row
+                })
+            }).collect::<Vec<_>>(),
+            "skill_groups": [],
+            "tokens_used": self.spend.tokens,
+            "notes": self.notes,
+            "gate_no_regression": self.gate_no_regression,
+            "gate_trials": run["gate_trials"],
+            "outcome": self.outcome,
+            "reason": self.reason,
+            "targets": self.targets,
+            "suggestions": self.suggestions,
+            "missing": self.missing,
+            "spend": self.spend,
+        })
+    }
+
+    /// Mean held-out score before and after, over all agents' tasks.
+    #[must_use]
+    pub fn headline(&self) -> (Option<f64>, Option<f64>) {
+        let Some((_, decision)) = self.overall.first() else {
+            return (None, None);
+        };
+        (decision.before, decision.after)
+    }
+
+    /// The reference's word for what the gate did; of the first agent when there are several.
+    #[must_use]
+    pub fn gate_action(&self) -> String {
+        self.overall
+            .first()
+            .map_or_else(String::new, |(_, decision)| decision.action.id().to_owned())
+    }
+
+    fn gate_trials(&self) -> Vec<Value> {
+        let trials = self.targets.iter().filter_map(|target| {
+            target
+                .decision
+                .as_ref()
+                .map(|decision| decision.trial_json(target.kind.id()))
+        });
+        let finals = self
+            .overall
+            .iter()
+            .map(|(_, decision)| decision.trial_json("final"));
+        trials.chain(finals).collect()
+    }
+}
+
+/// §1.4 with the edit's evidence.
+pub(crate) fn reference_edit(kind: TargetKind, edit: &Edit) -> Value {
+    json!({
+        "target": kind,
+        "op": edit.op,
+        "content": edit.content,
+        "anchor": edit.anchor,
+        "rationale": edit.rationale,
+        "tasks": edit.tasks,
+        "turns": edit.turns,
+    })
+}
+
+fn target_report(result: &TargetResult, group: &Consolidated, n_validation: usize) -> TargetReport {
+    TargetReport {
+        id: result.target.id.clone(),
+        agent: result.target.agent,
+        kind: result.target.kind,
+        path: result.target.path.clone(),
+        n_validation,
+        sentence: sentence(result, group),
+        decision: result.decision.clone(),
+        applied: result.applied.clone(),
+        rejected: result.rejected.clone(),
+        unmatched: result.unmatched.clone(),
+        unreadable: result.unreadable,
+        flags: Vec::new(),
+        not_staged: None,
+    }
+}
+
+/// The verdict on one document in plain words.
+fn sentence(result: &TargetResult, group: &Consolidated) -> String {
+    if result.unreadable {
+        return "The optimizer's reply could not be read.".to_owned();
+    }
+    let Some(decision) = &result.decision else {
+        return if result.unmatched.is_empty() {
+            "Nothing to change: no training task failed.".to_owned()
+        } else {
+            "The proposed edits could not be applied.".to_owned()
+        };
+    };
+    if result.proposed.is_some() && !group.overall.accepted {
+        return "It helped at first, but not in the final comparison.".to_owned();
+    }
+    decision.sentence()
+}
+
+/// Corrections in the user's own words, those said most often first.
+pub(crate) fn suggestions(mined: &Mined) -> Vec<Suggestion> {
+    let texts: Vec<&str> = mined
+        .corrections
+        .iter()
+        .map(|correction| correction.words.as_str())
+        .collect();
+    let clusters = skillopt_core::cluster::assign(&[], &texts);
+    let mut grouped: BTreeMap<&str, Suggestion> = BTreeMap::new();
+    for (cluster, correction) in clusters.iter().zip(&mined.corrections) {
+        let entry = grouped.entry(cluster).or_insert_with(|| Suggestion {
+            words: correction.words.clone(),
+            times: 0,
+            turns: Vec::new(),
+        });
+        entry.times += 1;
+        entry.turns.push(correction.turn.clone());
+    }
+    let mut found: Vec<Suggestion> = grouped.into_values().collect();
+    found.sort_by(|a, b| b.times.cmp(&a.times).then_with(|| a.words.cmp(&b.words)));
+    found.truncate(SUGGESTIONS);
+    found
+}

@@ -1,0 +1,587 @@
+//! One night from its lock to its report.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use skillopt_core::agent::Agent;
+use skillopt_core::document::Target;
+use skillopt_core::hash::sha256_hex;
+use skillopt_core::task::{SourceTurn, Task};
+use skillopt_core::{Problem, split};
+use skillopt_models::{Roles, Templates};
+use skillopt_store::clusters::{self, ClusterText};
+use skillopt_store::nights::{self, Kind, Outcome};
+use skillopt_store::rejected::{self, By};
+use skillopt_store::{locks, proposals, tasks};
+use skillopt_transcripts::Session;
+
+use crate::adopt;
+use crate::consolidate::{self, Slices};
+use crate::context::Context;
+use crate::estimate;
+use crate::gather::{self, Gathered, Limits, Occurrence};
+use crate::harvesting;
+use crate::mine::{self, Mined};
+use crate::mine_model;
+use crate::night::{self, Night};
+use crate::outcome::Stop;
+use crate::report::{NightReport, SkipCount};
+use crate::staging;
+use crate::target_filter;
+use crate::targets;
+use crate::tasks_file::{self, TasksFile};
+
+/// Version of the rule that assigns splits; stored with every task.
+const SPLIT_VERSION: u32 = 1;
+/// How many archived tasks are looked at (§15.2: the reference keeps 300).
+const ARCHIVE: usize = 3_000;
+/// How many rejected edits an optimizer is reminded of.
+const REMINDERS: usize = 12;
+
+/// What is asked of a night.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    /// Tasks given by the user instead of mined ones.
+    pub tasks: Option<TasksFile>,
+    /// A preview that spends like a night and proposes nothing.
+    pub rehearsal: bool,
+}
+
+/// What a night froze before it asked anything.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Pins {
+    /// Everything below as one hash; a night is only resumed under the same.
+    fingerprint: String,
+    settings: Value,
+    templates: String,
+    backends: Value,
+    targets: Vec<Target>,
+    tasks_file: Option<TasksFile>,
+}
+
+/// What was harvested, frozen.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Harvested {
+    sessions: Vec<Session>,
+    skipped: Vec<SkipCount>,
+}
+
+/// Tonight's tasks with their splits, frozen.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Prepared {
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) gathered: Gathered,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Runs a night, or goes on with the one that was stopped or killed.
+///
+/// Always gives a report; a night that cannot even begin (another one is running, a document cannot
+/// be read) is reported as deferred or failed with its problem.
+pub async fn run(context: &Context, plan: Plan) -> NightReport {
+    let mut report = NightReport::new(context);
+    let lock = match locks::project(
+        &context.paths,
+        &context.project.id,
+        "running a night",
+        context.clock.now(),
+    ) {
+        Ok(lock) => lock,
+        Err(problem) => {
+            report.stop(&Stop::Deferred {
+                problem,
+                until: None,
+            });
+            return report;
+        }
+    };
+    let ended = night(context, plan, &mut report).await;
+    if let Err(stop) = ended {
+        report.stop(&stop);
+        if let Some(night) = report.night_id
+            && let Err(problem) = record_stop(context, night, &stop, &report)
+        {
+            report.notes.push(format!(
+                "The end of the night could not be written down: {problem}"
+            ));
+        }
+    }
+    drop(lock);
+    report
+}
+
+fn record_stop(
+    context: &Context,
+    night: i64,
+    stop: &Stop,
+    report: &NightReport,
+) -> Result<(), Problem> {
+    context.store.commit("night stopped", |tx| {
+        skillopt_store::orders::handled(tx, night)?;
+        match stop {
+            Stop::Failed(_) => {
+                nights::end(tx, night, Outcome::Failed, &report.reason, &report.json()?)
+            }
+            Stop::Deferred { until, .. } => {
+                nights::stop(tx, night, Outcome::Deferred, &report.reason, *until)
+            }
+            Stop::Waiting { .. } | Stop::Interrupted => {
+                nights::stop(tx, night, stop.outcome(), &report.reason, None)
+            }
+        }
+    })
+}
+
+async fn night(context: &Context, plan: Plan, report: &mut NightReport) -> Result<(), Stop> {
+    adopt::recover(context)?;
+    let (roles, templates) = night::models(context).await?;
+    report.backends(&roles);
+    if let Some(file) = &plan.tasks {
+        tasks_file::require_review(file, roles.simulated())?;
+        report.tasks_file = Some(file.path.to_string_lossy().into_owned());
+        report.notes.extend(file.warnings.iter().cloned());
+    }
+    let harvest_agents = harvesting::agents(context.settings.source);
+    let targets = targets::resolve(context, &harvest_agents)?;
+    let pins = pins(context, &plan, &templates, &roles, targets)?;
+    let kind = if plan.rehearsal {
+        Kind::DryRun
+    } else {
+        Kind::Run
+    };
+    let id = begin_or_resume(context, kind, &pins, report)?;
+    report.night_id = Some(id);
+    let night = Night::new(context, id, roles, templates);
+
+    let (prepared, mined) = match &pins.tasks_file {
+        Some(file) => (
+            night.local("tasks", || Ok(given(context, file)))?,
+            Mined::default(),
+        ),
+        None => harvested(&night, report).await?,
+    };
+    report.tasks(&prepared.tasks, &prepared.gathered, &mined);
+    report.notes.extend(prepared.notes.iter().cloned());
+
+    let mut consolidated = Vec::new();
+    let groups = groups(context, &prepared.tasks, &pins.targets);
+    if !groups.is_empty() {
+        let asked = groups
+            .iter()
+            .map(|(_, slices, targets)| (slices, targets.as_slice()));
+        let (forecast, hold) = estimate::forecast(context, &night.path, asked);
+        report.forecast = forecast;
+        // What the gate needs is reserved first; a budget too small for a verdict spends nothing.
+        if let Err(error) = night.hold(hold)? {
+            return Err(estimate::too_small(context, &forecast, &error));
+        }
+    }
+    for (agent, slices, targets) in &groups {
+        let remembered = |target: &Target| reminders(context, &target.id);
+        let result =
+            consolidate::consolidate(&night, agent.id(), slices, targets, remembered).await?;
+        consolidated.push((*agent, result, slices.validation.len()));
+    }
+    report.consolidated(&consolidated, &prepared.tasks);
+    finish(&night, &plan, report, &prepared, &mined, &pins)?;
+    if context.settings.auto_adopt && !plan.rehearsal {
+        auto_adopt(context, report);
+    }
+    Ok(())
+}
+
+/// Adopts what was staged without being asked, within the rules: better, unflagged, no skill the user
+/// wrote, no simulation. A refusal is noted; the proposal then waits like any other.
+fn auto_adopt(context: &Context, report: &mut NightReport) {
+    let Some(id) = report.proposal.clone() else {
+        return;
+    };
+    let adopted = adopt::plan(context, &id, &adopt::Selection::default()).and_then(|planned| {
+        if let Some(why) = adopt::not_without_asking(context, &planned, report.simulated) {
+            report
+                .notes
+                .push(format!("Not adopted without asking: {why}."));
+            return Ok(Vec::new());
+        }
+        adopt::apply(context, &planned, false)
+    });
+    match adopted {
+        Ok(receipts) => {
+            report.adopted = receipts
+                .into_iter()
+                .map(|receipt| receipt.real_path)
+                .collect()
+        }
+        Err(problem) => report
+            .notes
+            .push(format!("Not adopted without asking: {problem}")),
+    }
+}
+
+/// Freezes what the night depends on.
+fn pins(
+    context: &Context,
+    plan: &Plan,
+    templates: &Templates,
+    roles: &Roles,
+    targets: Vec<Target>,
+) -> Result<Pins, Problem> {
+    let settings = context.settings.pinned();
+    let backends = json!({"target": roles.target.id(), "optimizer": roles.optimizer.id()});
+    let templates = templates.hash();
+    let whole = json!([settings, templates, backends, targets, plan.tasks]);
+    Ok(Pins {
+        fingerprint: sha256_hex(whole.to_string().as_bytes()),
+        settings,
+        templates,
+        backends,
+        targets,
+        tasks_file: plan.tasks.clone(),
+    })
+}
+
+/// Goes on with the unfinished night when nothing it depends on has changed, else ends it and
+/// begins anew. Nothing paid is lost either way: its answers stay, and its turns were not marked.
+fn begin_or_resume(
+    context: &Context,
+    kind: Kind,
+    pins: &Pins,
+    report: &mut NightReport,
+) -> Result<i64, Problem> {
+    let pins_json = to_value(pins)?;
+    let open = context
+        .store
+        .read(|db| nights::open(db, &context.project.id, kind))?;
+    if let Some(open) = open {
+        if open.pins.get("fingerprint").and_then(Value::as_str) == Some(pins.fingerprint.as_str()) {
+            context.store.commit("resume night", |tx| {
+                skillopt_store::orders::handled(tx, open.id)?;
+                nights::resume(tx, open.id)
+            })?;
+            report.started_at = open.started_at;
+            report.resumed = true;
+            context.note(format!("Going on with the night of {}.", open.started_at));
+            return Ok(open.id);
+        }
+        let reason = "Settings or documents changed since; a new night took its place.";
+        let old = json!({"outcome": Outcome::Interrupted, "reason": reason});
+        context.store.commit("replace night", |tx| {
+            nights::end(tx, open.id, Outcome::Interrupted, reason, &old)
+        })?;
+        report.notes.push(format!(
+            "The unfinished night of {} was ended: settings or documents changed since.",
+            open.started_at
+        ));
+    }
+    context.store.commit("begin night", |tx| {
+        nights::begin(tx, &context.project.id, kind, &pins_json)
+    })
+}
+
+pub(crate) fn to_value<T: Serialize>(value: &T) -> Result<Value, Problem> {
+    serde_json::to_value(value).map_err(|error| {
+        Problem::permanent(
+            "not_serialisable",
+            format!("A value could not be written as JSON: {error}."),
+            "This is a fault of SkillOpt; please report it.",
+        )
+    })
+}
+
+/// Harvest, mine, gather, split: every step stored before the next begins.
+async fn harvested(night: &Night<'_>, report: &mut NightReport) -> Result<(Prepared, Mined), Stop> {
+    let context = night.context;
+    let harvested: Harvested = night.local("harvest", || {
+        let harvest = harvesting::read(context, false)?;
+        let known = context
+            .store
+            .read(|db| tasks::mined_turns(db, &context.project.id))?;
+        Ok(Harvested {
+            skipped: SkipCount::of(&harvest),
+            sessions: with_news(harvest.sessions, &known, session_limit(context)),
+        })
+    })?;
+    report.n_sessions = harvested.sessions.len();
+    report.skipped.clone_from(&harvested.skipped);
+
+    let known: HashSet<SourceTurn> = context
+        .store
+        .read(|db| tasks::mined_turns(db, &context.project.id))?;
+    let is_mined = |turn: &SourceTurn| known.contains(turn);
+    let mined: Mined = if context.settings.model_miner && !night.path.roles().simulated() {
+        mine_model::mine(night, &harvested.sessions, &is_mined).await?
+    } else {
+        night.local("mine", || {
+            Ok(mine::heuristic(&harvested.sessions, &is_mined))
+        })?
+    };
+
+    let prepared: Prepared = night.local("tasks", || Ok(gathered(context, &mined)?))?;
+    Ok((prepared, mined))
+}
+
+/// Tonight's tasks: what was found now beside what earlier nights saw.
+pub(crate) fn gathered(context: &Context, mined: &Mined) -> Result<Prepared, Problem> {
+    let archive: Vec<Task> = context
+        .store
+        .read(|db| tasks::archive(db, &context.project.id, ARCHIVE))?
+        .into_iter()
+        .map(|archived| archived.task)
+        .collect();
+    let seen: Vec<Occurrence> = context
+        .store
+        .read(|db| clusters::all(db, &context.project.id))?
+        .into_iter()
+        .filter_map(|row| serde_json::from_value(row.body).ok())
+        .collect();
+    let limits = Limits {
+        min_recurrence: context.settings.min_recurrence as usize,
+        max_tasks: context.settings.max_tasks_per_night as usize,
+    };
+    let gathered = gather::gather(
+        mined.candidates.clone(),
+        &seen,
+        &archive,
+        &context.project.root,
+        limits,
+    );
+    Ok(prepare(context, gathered, archive))
+}
+
+/// Splits for new tasks, archived held-out tasks beside them, recalled and dreamt ones behind.
+fn prepare(context: &Context, gathered: Gathered, archive: Vec<Task>) -> Prepared {
+    let settings = &context.settings;
+    let mut notes = Vec::new();
+    let mut tonight = gathered.tasks.clone();
+    if settings.target_task_filter && !settings.target_skill_path.is_empty() {
+        let skill = std::fs::read_to_string(&settings.target_skill_path).unwrap_or_default();
+        tonight = target_filter::related(tonight, &settings.target_skill_path, &skill);
+    }
+    if tonight.is_empty() {
+        return Prepared {
+            tasks: Vec::new(),
+            gathered,
+            notes,
+        };
+    }
+    let assigned = split::assign(&mut tonight, &archive, settings.fractions(), settings.seed);
+    if !assigned.excluded.is_empty() {
+        notes.push(format!(
+            "{} tasks were left out because they share a session with a held-out one.",
+            assigned.excluded.len()
+        ));
+    }
+    // Held-out tasks of earlier nights make the verdict surer and are never trained on.
+    let room = (settings.max_tasks_per_night as usize).saturating_sub(tonight.len());
+    let ids: HashSet<String> = tonight.iter().map(|task| task.id.clone()).collect();
+    let held: Vec<Task> = archive
+        .iter()
+        .rev()
+        .filter(|task| {
+            task.split == skillopt_core::task::Split::Validation && !ids.contains(&task.id)
+        })
+        .take(room)
+        .cloned()
+        .collect();
+    if !held.is_empty() {
+        notes.push(format!(
+            "{} held-out tasks of earlier nights take part in the gate.",
+            held.len()
+        ));
+    }
+    tonight.extend(held);
+    let recalled = skillopt_core::recall::recall(&tonight, &archive, settings.recall as usize);
+    tonight.extend(recalled);
+    let dreams = skillopt_core::dream::variants(&tonight, settings.dream_factor);
+    tonight.extend(dreams);
+    Prepared {
+        tasks: tonight,
+        gathered,
+        notes,
+    }
+}
+
+/// The tasks a user gave in a file.
+pub(crate) fn given(context: &Context, file: &TasksFile) -> Prepared {
+    let mut tasks = file.tasks.clone();
+    let mut notes = Vec::new();
+    if file.needs_splits {
+        let assigned = split::assign(
+            &mut tasks,
+            &[],
+            context.settings.fractions(),
+            context.settings.seed,
+        );
+        notes.extend(
+            assigned
+                .excluded
+                .iter()
+                .map(|id| format!("Task {id} was left out: it straddles the splits.")),
+        );
+    }
+    let dreams = skillopt_core::dream::variants(&tasks, context.settings.dream_factor);
+    tasks.extend(dreams);
+    Prepared {
+        tasks,
+        notes,
+        ..Prepared::default()
+    }
+}
+
+pub(crate) fn session_limit(context: &Context) -> usize {
+    match context.settings.max_sessions_per_night {
+        0 => 3 * context.settings.max_tasks_per_night as usize,
+        limit => limit as usize,
+    }
+}
+
+/// The sessions in which somebody said something new, oldest first, at most `limit`: what is beyond
+/// it is not marked and comes another night.
+pub(crate) fn with_news(
+    mut sessions: Vec<Session>,
+    known: &HashSet<SourceTurn>,
+    limit: usize,
+) -> Vec<Session> {
+    sessions.retain(|session| {
+        session
+            .human_turns()
+            .any(|turn| !known.contains(&mine::source_turn(session, turn)))
+    });
+    sessions.sort_by(|a, b| a.started.cmp(&b.started).then_with(|| a.id.cmp(&b.id)));
+    sessions.truncate(limit);
+    sessions
+}
+
+/// Tonight's tasks by the agent whose documents they can improve.
+pub(crate) fn groups(
+    context: &Context,
+    tasks: &[Task],
+    targets: &[Target],
+) -> Vec<(Agent, Slices, Vec<Target>)> {
+    let default = match harvesting::agents(context.settings.source).as_slice() {
+        [only] => *only,
+        _ => Agent::Claude,
+    };
+    let mut by_agent: BTreeMap<Agent, Vec<Task>> = BTreeMap::new();
+    for task in tasks {
+        by_agent
+            .entry(task.agent.unwrap_or(default))
+            .or_default()
+            .push(task.clone());
+    }
+    by_agent
+        .into_iter()
+        .map(|(agent, tasks)| {
+            let targets = targets
+                .iter()
+                .filter(|target| target.agent == agent)
+                .cloned()
+                .collect();
+            (agent, Slices::of(&tasks), targets)
+        })
+        .collect()
+}
+
+fn reminders(context: &Context, target: &str) -> Vec<String> {
+    let rows = context
+        .store
+        .read(|db| rejected::list(db, &context.project.id, Some(target), REMINDERS))
+        .unwrap_or_default();
+    rows.into_iter()
+        .map(|row| format!("{} (rejected: {})", row.edit.content, row.reason))
+        .collect()
+}
+
+/// Stages what improved and ends the night in one transaction: what was mined, what was learned,
+/// what was rejected and what is proposed become true together.
+fn finish(
+    night: &Night<'_>,
+    plan: &Plan,
+    report: &mut NightReport,
+    prepared: &Prepared,
+    mined: &Mined,
+    pins: &Pins,
+) -> Result<(), Stop> {
+    let context = night.context;
+    report.spend = night.spent()?;
+    report.conclude(context.clock.now());
+    let staged = if plan.rehearsal {
+        None
+    } else {
+        staging::stage(night, report, pins.targets.as_slice())?
+    };
+    let project = context.project.id.as_str();
+    let json = report.json()?;
+    context.store.commit("end night", |tx| {
+        if !plan.rehearsal {
+            if !prepared.tasks.is_empty() {
+                report.night = Some(nights::number(tx, night.id)?);
+            }
+            let real: Vec<Task> = prepared
+                .tasks
+                .iter()
+                .filter(|task| task.derived_from.is_empty() && pins.tasks_file.is_none())
+                .cloned()
+                .collect();
+            tasks::keep(tx, project, Some(night.id), &real, SPLIT_VERSION)?;
+            tasks::mark_mined(
+                tx,
+                project,
+                night.id,
+                mined_turns(mined, &prepared.gathered),
+            )?;
+            clusters::remember(tx, project, night.id, &cluster_rows(&prepared.gathered)?)?;
+            for target in &report.targets {
+                for edit in &target.rejected {
+                    rejected::remember(
+                        tx,
+                        project,
+                        &target.id,
+                        edit,
+                        By::Gate,
+                        &target.sentence,
+                        Some(night.id),
+                    )?;
+                }
+            }
+            if let Some(staged) = &staged {
+                proposals::publish(tx, &staged.id, &staged.targets)?;
+            }
+        }
+        skillopt_store::orders::handled(tx, night.id)?;
+        nights::end(tx, night.id, report.outcome, &report.reason, &json)
+    })?;
+    Ok(())
+}
+
+/// Every turn that was looked at, except those of tasks beyond tonight's limit.
+fn mined_turns<'a>(mined: &'a Mined, gathered: &Gathered) -> Vec<&'a SourceTurn> {
+    let kept: HashSet<&SourceTurn> = gathered
+        .occurrences
+        .iter()
+        .flat_map(|o| &o.candidate.turns)
+        .collect();
+    let candidates: HashSet<&SourceTurn> = mined.candidates.iter().flat_map(|c| &c.turns).collect();
+    mined
+        .looked_at
+        .iter()
+        .filter(|turn| !candidates.contains(turn) || kept.contains(turn))
+        .collect()
+}
+
+fn cluster_rows(gathered: &Gathered) -> Result<Vec<ClusterText>, Problem> {
+    gathered
+        .occurrences
+        .iter()
+        .filter_map(|occurrence| {
+            let turn = occurrence.candidate.turns.first()?.clone();
+            Some(to_value(occurrence).map(|body| ClusterText {
+                cluster: occurrence.cluster.clone(),
+                turn,
+                text: occurrence.candidate.intent.clone(),
+                body,
+            }))
+        })
+        .collect()
+}

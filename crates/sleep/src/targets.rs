@@ -1,0 +1,169 @@
+//! Which documents a night may change: they follow the agent whose sessions were read.
+//!
+//! | Agent | Skill | Memory |
+//! | --- | --- | --- |
+//! | Claude Code | `<claude home>/skills/<managed name>/SKILL.md`, or the skill the user chose | `<project>/CLAUDE.md` |
+//! | Codex | `<project>/.agents/skills/<managed name>/SKILL.md`, or the skill the user chose | `<project>/AGENTS.md` |
+
+use std::path::{Path, PathBuf};
+
+use skillopt_core::Problem;
+use skillopt_core::agent::Agent;
+use skillopt_core::document::{Target, TargetKind};
+use skillopt_core::region;
+use skillopt_store::documents;
+use skillopt_store::files;
+
+use crate::context::Context;
+use crate::harvesting;
+
+/// Largest document that is improved, in bytes.
+const LARGEST: usize = 1 << 20;
+
+/// The targets of these agents, with their bytes pinned. A document that two agents share (a
+/// `CLAUDE.md` that is a link to `AGENTS.md`) is one target, of the first agent.
+///
+/// Errors: `target_outside_roots`, `document_not_text`, `document_too_large`, `region_broken`, and
+/// those of reading a file. A document that cannot be adopted is refused here, before anything is
+/// spent.
+pub fn resolve(context: &Context, agents: &[Agent]) -> Result<Vec<Target>, Problem> {
+    let roots = allowed_roots(context);
+    let mut targets: Vec<Target> = Vec::new();
+    for &agent in agents {
+        for (kind, path) in [
+            (TargetKind::Skill, skill_path(context, agent)),
+            (TargetKind::Memory, memory_path(context, agent)),
+        ] {
+            let target = pin(agent, kind, &path, &roots)?;
+            if targets
+                .iter()
+                .any(|known| known.real_path == target.real_path)
+            {
+                context.note(format!(
+                    "{} and another agent share {}.",
+                    agent.title(),
+                    target.real_path
+                ));
+                continue;
+            }
+            targets.push(target);
+        }
+    }
+    Ok(targets)
+}
+
+fn pin(agent: Agent, kind: TargetKind, path: &Path, roots: &[PathBuf]) -> Result<Target, Problem> {
+    let real_path = documents::resolve(path, roots)?.real_path;
+    let shown = real_path.to_string_lossy().into_owned();
+    let text = match files::read_pinned(&real_path)? {
+        None => None,
+        Some(pinned) if pinned.bytes.len() > LARGEST => {
+            return Err(Problem::permanent(
+                "document_too_large",
+                format!(
+                    "{shown} has {} bytes; documents up to {LARGEST} bytes are improved.",
+                    pinned.bytes.len()
+                ),
+                "Shorten it: agents read only the beginning of a document this long.",
+            ));
+        }
+        Some(pinned) => Some(String::from_utf8(pinned.bytes).map_err(|_| {
+            Problem::permanent(
+                "document_not_text",
+                format!("{shown} is not UTF-8 text."),
+                "Save it as UTF-8; nothing was changed.",
+            )
+        })?),
+    };
+    region::rules(text.as_deref().unwrap_or("")).map_err(|fault| {
+        let mut problem = fault.problem();
+        problem.message = format!("{shown}: {}", problem.message);
+        problem
+    })?;
+    Ok(Target {
+        id: format!("{agent}:{}", kind.id()),
+        agent,
+        kind,
+        path: path.to_string_lossy().into_owned(),
+        real_path: shown,
+        text,
+    })
+}
+
+/// The skill document of an agent.
+fn skill_path(context: &Context, agent: Agent) -> PathBuf {
+    let settings = &context.settings;
+    if !settings.target_skill_path.is_empty() {
+        return below_project(context, &settings.target_skill_path);
+    }
+    let folder = match agent {
+        Agent::Claude => claude_home(context).join("skills"),
+        Agent::Codex => Path::new(&context.project.root)
+            .join(".agents")
+            .join("skills"),
+    };
+    folder.join(&settings.managed_skill_name).join("SKILL.md")
+}
+
+fn memory_path(context: &Context, agent: Agent) -> PathBuf {
+    let name = match agent {
+        Agent::Claude => "CLAUDE.md",
+        Agent::Codex => "AGENTS.md",
+    };
+    Path::new(&context.project.root).join(name)
+}
+
+fn claude_home(context: &Context) -> PathBuf {
+    harvesting::homes(context)
+        .claude
+        .into_iter()
+        .next()
+        .unwrap_or_else(|| context.home.join(".claude"))
+}
+
+/// `~` is the home folder; a relative path is below the project.
+pub(crate) fn below_project(context: &Context, path: &str) -> PathBuf {
+    if path.starts_with('~') {
+        return harvesting::expand(path, &context.home);
+    }
+    Path::new(&context.project.root).join(path)
+}
+
+/// The folders documents may lie in: the project, the agents' skill folders, the roots the user named.
+#[must_use]
+pub fn allowed_roots(context: &Context) -> Vec<PathBuf> {
+    let mut roots = vec![PathBuf::from(&context.project.root)];
+    let homes = harvesting::homes(context);
+    roots.extend(homes.claude.iter().map(|home| home.join("skills")));
+    roots.extend(homes.codex.iter().map(|home| home.join("skills")));
+    roots.push(context.home.join(".agents").join("skills"));
+    roots.extend(
+        context
+            .settings
+            .skill_roots
+            .iter()
+            .map(|root| below_project(context, root)),
+    );
+    roots
+}
+
+/// The sizes of the memory documents the agent reads together with `target`, outermost first:
+/// `(path, bytes)`. Codex reads every `AGENTS.md` from the repository's root down.
+pub(crate) fn memory_chain(context: &Context, target: &Target) -> Vec<(String, u64)> {
+    let name = Path::new(&target.path)
+        .file_name()
+        .map(PathBuf::from)
+        .unwrap_or_default();
+    let mut chain = Vec::new();
+    for folder in Path::new(&context.project.root).ancestors().skip(1) {
+        let file = folder.join(&name);
+        if let Ok(data) = std::fs::metadata(&file) {
+            chain.push((file.to_string_lossy().into_owned(), data.len()));
+        }
+        if folder.join(".git").exists() {
+            break;
+        }
+    }
+    chain.reverse();
+    chain
+}
