@@ -27,7 +27,7 @@ words! {
 
 /// A document as an agent finds it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ResolvedDocument {
+pub struct Resolved {
     /// Where the agent looks.
     pub live_path: PathBuf,
     /// The file that is read and written: absolute, no links in it, inside an allowed folder.
@@ -51,7 +51,7 @@ const ALIAS_STEPS: usize = 8;
 /// Errors: `path_not_absolute`, `target_outside_roots`, `document_link_dangling` (also for an import
 /// of a file that is not there), `document_link_loop`, `file_not_regular`, `file_has_links`,
 /// `file_permission`, `file_io`.
-pub fn resolve(path: &Path, roots: &[PathBuf]) -> Result<ResolvedDocument, Problem> {
+pub fn resolve(path: &Path, roots: &[PathBuf]) -> Result<Resolved, Problem> {
     if !path.is_absolute() || path.components().any(|part| part == Component::ParentDir) {
         return Err(Problem::permanent(
             "path_not_absolute",
@@ -73,7 +73,7 @@ pub fn resolve(path: &Path, roots: &[PathBuf]) -> Result<ResolvedDocument, Probl
             return Err(outside(path, &current));
         }
         let Some(pinned) = files::read_pinned(&current)? else {
-            return Ok(ResolvedDocument {
+            return Ok(Resolved {
                 live_path: path.to_owned(),
                 real_path: current,
                 alias,
@@ -84,7 +84,7 @@ pub fn resolve(path: &Path, roots: &[PathBuf]) -> Result<ResolvedDocument, Probl
             return Err(files::has_links(&current, pinned.links));
         }
         let Some((kind, named)) = alias_in(&current, &pinned.bytes) else {
-            return Ok(ResolvedDocument {
+            return Ok(Resolved {
                 live_path: path.to_owned(),
                 real_path: current,
                 alias,
@@ -96,7 +96,7 @@ pub fn resolve(path: &Path, roots: &[PathBuf]) -> Result<ResolvedDocument, Probl
         if !next.exists() {
             if kind == Alias::Pointer {
                 // One line that happens to end in ".md" and names nothing is a document.
-                return Ok(ResolvedDocument {
+                return Ok(Resolved {
                     live_path: path.to_owned(),
                     real_path: current,
                     alias,

@@ -63,6 +63,8 @@ fn sql_problem(error: &rusqlite::Error, path: &Path) -> Problem {
             format!("{shown} cannot be opened: {error}."),
             "Check that the data folder exists and belongs to you, or set SKILLOPT_DATA_DIR to another folder.",
         ),
+        // SQLite only says "full" where the write itself failed, not for syncs and shared memory.
+        Some(ErrorCode::SystemIoFailure) if is_full(path) => disk_full(path),
         Some(ErrorCode::SystemIoFailure) => Problem::temporary(
             "database_io",
             format!("Reading or writing {shown} failed: {error}."),
@@ -74,6 +76,21 @@ fn sql_problem(error: &rusqlite::Error, path: &Path) -> Problem {
             "This is a fault of SkillOpt; please report it with this message.",
         ),
     }
+}
+
+/// Whether the disk that holds `path` has no room worth the name.
+#[cfg(unix)]
+fn is_full(path: &Path) -> bool {
+    const ROOM: u64 = 1 << 20;
+    path.parent()
+        .and_then(|folder| rustix::fs::statvfs(folder).ok())
+        .is_some_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < ROOM)
+}
+
+/// Whether the disk that holds `path` has no room worth the name.
+#[cfg(not(unix))]
+fn is_full(_path: &Path) -> bool {
+    false
 }
 
 /// The disk that holds `path` is full.

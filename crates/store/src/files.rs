@@ -13,6 +13,7 @@
 //! **Hard links.** A document with several names is refused (`file_has_links`): taking over its name
 //! would quietly separate it from the others, and writing in place could tear it.
 
+use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -39,7 +40,8 @@ pub const MAX_DOCUMENT: u64 = 8 << 20;
 /// Beginning and end of the names of temporary files, which are safe to delete.
 const TEMPORARY: (&str, &str) = (".skillopt-", ".tmp");
 
-/// Which mode a file gets that did not exist. An existing file keeps mode, owner and attributes.
+/// Which mode a file gets that did not exist. An existing file keeps mode, owner and attributes,
+/// except that ours are private whatever they were.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NewFile {
     /// A document of the user: as any editor would make it (0666 less the umask).
@@ -116,11 +118,7 @@ pub fn read_pinned(path: &Path) -> Result<Option<Pinned>, Problem> {
     }
 }
 
-fn read_in(
-    folder: &Folder,
-    name: &std::ffi::OsStr,
-    path: &Path,
-) -> Result<Option<Pinned>, Problem> {
+fn read_in(folder: &Folder, name: &OsStr, path: &Path) -> Result<Option<Pinned>, Problem> {
     const TRIES: usize = 3;
     for _ in 0..TRIES {
         let Some((mut file, before)) = regular(folder, name, path)? else {
@@ -171,7 +169,7 @@ pub fn atomic_replace(path: &Path, bytes: &[u8], new: NewFile) -> Result<(), Pro
     let (parent, name) = split(path)?;
     let folder = Folder::open(parent).map_err(|error| io_problem(&error, "write", path))?;
     let current = regular(&folder, name, path)?;
-    let temporary = Temporary::write(&folder, bytes, new, current.as_ref(), path)?;
+    let temporary = Temporary::write(&folder, name, bytes, new, current.as_ref(), path)?;
     step(Family::Write, "replace", || {
         folder.rename(&temporary.name, name)
     })
@@ -217,7 +215,7 @@ pub fn replace_pinned(
 ) -> Result<FileId, Problem> {
     let (folder, name) = exact(path)?;
     let current = check(&folder, name, expected, path)?;
-    let mut temporary = Temporary::write(&folder, bytes, new, current.as_ref(), path)?;
+    let mut temporary = Temporary::write(&folder, name, bytes, new, current.as_ref(), path)?;
     let written = temporary.file;
     check(&folder, name, expected, path)?;
     match expected {
@@ -261,7 +259,7 @@ pub fn replace_pinned(
 /// A temporary file that may hold the only copy of what a person wrote is never deleted.
 fn take_back_unless(
     temporary: &mut Temporary<'_>,
-    name: &std::ffi::OsStr,
+    name: &OsStr,
     sha256: &str,
     ours: &[u8],
     path: &Path,
@@ -286,7 +284,7 @@ fn take_back_unless(
 pub fn remove_pinned(path: &Path, sha256: &str) -> Result<(), Problem> {
     let (folder, name) = exact(path)?;
     check(&folder, name, Expected::Bytes(sha256), path)?;
-    let aside = temporary_name();
+    let aside = temporary_name(name);
     step(Family::Write, "set aside", || {
         folder.rename_new(name, &aside)
     })
@@ -320,13 +318,14 @@ pub(crate) fn clear_temporaries(
     let (Ok((folder, name)), Some(parent)) = (exact(path), path.parent()) else {
         return Ok(kept);
     };
+    let prefix = temporary_prefix(name);
     let entries = std::fs::read_dir(parent).map_err(|error| io_problem(&error, "read", parent))?;
     for entry in entries.flatten() {
         let file_name = entry.file_name();
         let Some(text) = file_name.to_str() else {
             continue;
         };
-        if !(text.starts_with(TEMPORARY.0) && text.ends_with(TEMPORARY.1)) {
+        if !(text.starts_with(&prefix) && text.ends_with(TEMPORARY.1)) {
             continue;
         }
         let Ok(Some(left)) = read_in(&folder, &file_name, &entry.path()) else {
@@ -422,6 +421,7 @@ struct Temporary<'a> {
 impl<'a> Temporary<'a> {
     fn write(
         folder: &'a Folder,
+        document: &OsStr,
         bytes: &[u8],
         new: NewFile,
         current: Option<&(File, Metadata)>,
@@ -432,7 +432,7 @@ impl<'a> Temporary<'a> {
             (None, NewFile::Document) => 0o666,
             _ => 0o600,
         };
-        let name = temporary_name();
+        let name = temporary_name(document);
         let mut file = folder.create_new(&name, open_mode).map_err(failed)?;
         let mut temporary = Self {
             folder,
@@ -442,11 +442,12 @@ impl<'a> Temporary<'a> {
         };
         file.write_all(bytes).map_err(failed)?;
         match (current, new) {
+            (_, NewFile::Private) => {}
             (Some((old, metadata)), _) => {
                 platform::take_over_attributes(&file, old, metadata).map_err(failed)?;
             }
             (None, NewFile::Mode(mode)) => platform::set_mode(&file, mode).map_err(failed)?,
-            (None, NewFile::Document | NewFile::Private) => {}
+            (None, NewFile::Document) => {}
         }
         step(Family::Write, "write temporary file", || file.sync_all()).map_err(failed)?;
         temporary.file = platform::file_id(&file.metadata().map_err(failed)?);
@@ -468,14 +469,21 @@ impl Drop for Temporary<'_> {
     }
 }
 
-fn temporary_name() -> String {
+/// A new name for a temporary file of the document `name`.
+fn temporary_name(name: &OsStr) -> String {
     use std::hash::{BuildHasher, Hasher};
     let random = std::hash::RandomState::new().build_hasher().finish();
-    format!("{}{random:016x}{}", TEMPORARY.0, TEMPORARY.1)
+    format!("{}{random:016x}{}", temporary_prefix(name), TEMPORARY.1)
+}
+
+/// How the temporary files of the document `name` begin, so that its neighbours' are left alone.
+fn temporary_prefix(name: &OsStr) -> String {
+    let hash = sha256_hex(name.as_encoded_bytes());
+    format!("{}{}-", TEMPORARY.0, &hash[..12])
 }
 
 /// The folder of a user's document, opened without following any link, and the document's name.
-fn exact(path: &Path) -> Result<(Folder, &std::ffi::OsStr), Problem> {
+fn exact(path: &Path) -> Result<(Folder, &OsStr), Problem> {
     let (parent, name) = split(path)?;
     let folder = Folder::open_exact(parent).map_err(|error| {
         if platform::is_link_error(&error) {
@@ -494,7 +502,7 @@ fn exact(path: &Path) -> Result<(Folder, &std::ffi::OsStr), Problem> {
 /// What is there, when it is what was expected.
 fn check(
     folder: &Folder,
-    name: &std::ffi::OsStr,
+    name: &OsStr,
     expected: Expected<'_>,
     path: &Path,
 ) -> Result<Option<(File, Metadata)>, Problem> {
@@ -513,7 +521,7 @@ fn check(
 
 fn regular(
     folder: &Folder,
-    name: &std::ffi::OsStr,
+    name: &OsStr,
     path: &Path,
 ) -> Result<Option<(File, Metadata)>, Problem> {
     match folder
@@ -538,7 +546,7 @@ fn regular(
     }
 }
 
-fn split(path: &Path) -> Result<(&Path, &std::ffi::OsStr), Problem> {
+fn split(path: &Path) -> Result<(&Path, &OsStr), Problem> {
     match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) => Ok((
             if parent.as_os_str().is_empty() {

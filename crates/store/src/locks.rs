@@ -22,21 +22,33 @@ use crate::paths::Paths;
 #[derive(Debug)]
 #[must_use = "the lock is released when the guard is dropped"]
 pub struct Guard {
-    // Fields are dropped in this order: first the lock itself, then the share of the data folder.
-    _file: Option<Held>,
-    _whole: File,
+    // Fields are dropped in this order: note, lock, share of the data folder.
+    _note: Option<Note>,
+    _lock: Option<Locked>,
+    _whole: Locked,
 }
 
+/// A locked file.
+///
+/// Closing is not enough to release a lock at once: a program that is being started at this moment
+/// has a copy of the open file until it runs.
 #[derive(Debug)]
-struct Held {
-    _file: File,
-    note: PathBuf,
+pub(crate) struct Locked(pub(crate) File);
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // Closing follows, and releases it a little later if this fails.
+        let _ = self.0.unlock();
+    }
 }
 
-impl Drop for Held {
+/// The words beside a lock. One that stays behind is only read while a lock is held.
+#[derive(Debug)]
+struct Note(PathBuf);
+
+impl Drop for Note {
     fn drop(&mut self) {
-        // The lock is still held here. A note that stays behind is only read while a lock is held.
-        let _ = std::fs::remove_file(&self.note);
+        let _ = std::fs::remove_file(&self.0);
     }
 }
 
@@ -104,11 +116,12 @@ pub fn documents(
 /// Error: `data_dir_busy`, naming what runs.
 pub fn whole(paths: &Paths) -> Result<Guard, Problem> {
     let path = whole_path(paths)?;
-    let file = open(&path)?;
-    match file.try_lock() {
+    let whole = Locked(open(&path)?);
+    match patiently(|| whole.0.try_lock()) {
         Ok(()) => Ok(Guard {
-            _file: None,
-            _whole: file,
+            _note: None,
+            _lock: None,
+            _whole: whole,
         }),
         Err(TryLockError::WouldBlock) => {
             let running = running(paths);
@@ -160,6 +173,21 @@ fn open(path: &Path) -> Result<File, Problem> {
     files::open_private(path).map_err(|error| io_problem(&error, "open the lock file", path))
 }
 
+/// Tries for a moment: whoever only looks whether a lock is held holds it for that long, and so does
+/// a program that was just started by a process that died.
+fn patiently(lock: impl Fn() -> Result<(), TryLockError>) -> Result<(), TryLockError> {
+    const TRIES: u32 = 20;
+    for _ in 1..TRIES {
+        match lock() {
+            Err(TryLockError::WouldBlock) => {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            result => return result,
+        }
+    }
+    lock()
+}
+
 fn take(
     paths: &Paths,
     name: &str,
@@ -168,8 +196,8 @@ fn take(
     busy: impl FnOnce(String) -> Problem,
 ) -> Result<Guard, Problem> {
     let whole_path = whole_path(paths)?;
-    let whole = open(&whole_path)?;
-    match whole.try_lock_shared() {
+    let whole = Locked(open(&whole_path)?);
+    match patiently(|| whole.0.try_lock_shared()) {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             return Err(Problem::temporary(
@@ -181,8 +209,8 @@ fn take(
         Err(TryLockError::Error(error)) => return Err(unsupported(&whole_path, &error)),
     }
     let path = paths.locks().join(format!("{name}.lock"));
-    let file = open(&path)?;
-    match file.try_lock() {
+    let lock = Locked(open(&path)?);
+    match patiently(|| lock.0.try_lock()) {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             let words = read_note(&note_path(&paths.locks(), name))
@@ -208,7 +236,8 @@ fn take(
         let _ = files::write_note(&note, &text);
     }
     Ok(Guard {
-        _file: Some(Held { _file: file, note }),
+        _note: Some(Note(note)),
+        _lock: Some(lock),
         _whole: whole,
     })
 }
@@ -223,8 +252,8 @@ fn read_note(path: &Path) -> Option<Holder> {
 
 /// Who holds the lock called `name` in the folder `locks`.
 fn holder(locks: &Path, name: &str) -> Option<Holder> {
-    let file = File::open(locks.join(format!("{name}.lock"))).ok()?;
-    match file.try_lock_shared() {
+    let file = Locked(File::open(locks.join(format!("{name}.lock"))).ok()?);
+    match file.0.try_lock_shared() {
         Err(TryLockError::WouldBlock) => read_note(&note_path(locks, name)),
         Ok(()) | Err(TryLockError::Error(_)) => None,
     }

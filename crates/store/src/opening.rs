@@ -15,6 +15,7 @@ use skillopt_core::{Instant, Problem};
 use crate::failpoints::{Family, step};
 use crate::fault::{Fault, corrupt, io_problem};
 use crate::files;
+use crate::locks::Locked;
 use crate::paths::Paths;
 
 /// The scripts that lead from an empty database to today's, one per schema version from 1.
@@ -214,14 +215,14 @@ fn create_data_dir(paths: &Paths) -> Result<(), Problem> {
 }
 
 /// Lets one process at a time make or migrate the database.
-fn alone(paths: &Paths) -> Result<File, Problem> {
+fn alone(paths: &Paths) -> Result<Locked, Problem> {
     files::create_private_dir(&paths.locks())?;
     let path = paths.locks().join("database.lock");
     let file = files::open_private(&path).map_err(|error| data_problem(&error, &path))?;
     let begun = Monotonic::now();
     loop {
         match file.try_lock() {
-            Ok(()) => return Ok(file),
+            Ok(()) => return Ok(Locked(file)),
             Err(std::fs::TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => {
                 std::thread::sleep(Duration::from_millis(10));
             }

@@ -1,6 +1,7 @@
 //! The database of this process: one connection, one place where transactions commit.
 
-use std::ops::Deref;
+use std::cell::Cell;
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -26,6 +27,37 @@ impl std::fmt::Debug for Store {
         f.debug_struct("Store")
             .field("path", &self.path)
             .finish_non_exhaustive()
+    }
+}
+
+thread_local! {
+    /// The stores this thread is inside of; more than two at once are not looked for.
+    static INSIDE: Cell<[Option<usize>; 2]> = const { Cell::new([None; 2]) };
+}
+
+/// The connection, for one read or transaction.
+struct Turn<'a> {
+    connection: MutexGuard<'a, Connection>,
+    outer: [Option<usize>; 2],
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        INSIDE.set(self.outer);
+    }
+}
+
+impl Deref for Turn<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.connection
+    }
+}
+
+impl DerefMut for Turn<'_> {
+    fn deref_mut(&mut self) -> &mut Connection {
+        &mut self.connection
     }
 }
 
@@ -154,11 +186,23 @@ impl Store {
         f(&self.connection()).map_err(|fault| fault.into_problem(&self.path))
     }
 
-    fn connection(&self) -> MutexGuard<'_, Connection> {
+    /// # Panics
+    /// When this thread is inside another read or commit of the same store: it would wait for itself
+    /// for ever.
+    fn connection(&self) -> Turn<'_> {
+        let store = std::ptr::from_ref(self).addr();
+        assert!(
+            !INSIDE.get().contains(&Some(store)),
+            "Store::read and Store::commit must not be nested"
+        );
         // A panic inside a transaction rolled it back; the connection is as good as before.
-        self.connection
+        let connection = self
+            .connection
             .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+            .unwrap_or_else(PoisonError::into_inner);
+        let outer = INSIDE.get();
+        INSIDE.set([Some(store), outer[0]]);
+        Turn { connection, outer }
     }
 
     fn run<R>(

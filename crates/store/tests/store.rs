@@ -15,3 +15,6 @@ mod old_databases;
 mod relations;
 #[path = "store/sample.rs"]
 mod sample;
+#[cfg(unix)]
+#[path = "store/writing.rs"]
+mod writing;

@@ -21,7 +21,7 @@ impl Place {
         path
     }
 
-    fn resolve(&self, name: &str) -> Result<ResolvedDocument, String> {
+    fn resolve(&self, name: &str) -> Result<Resolved, String> {
         resolve(&self.root.join(name), std::slice::from_ref(&self.root))
             .map_err(|problem| problem.code.into_owned())
     }

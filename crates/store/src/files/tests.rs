@@ -79,6 +79,16 @@ fn an_existing_file_keeps_its_mode_and_attributes() {
 }
 
 #[test]
+fn a_file_of_ours_becomes_private_again() {
+    let (_dir, root) = temp();
+    let path = root.join("settings.toml");
+    put(&path, b"old");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    write_private(&path, b"new").unwrap();
+    assert_eq!(mode_of(&path), 0o600);
+}
+
+#[test]
 fn an_existing_file_keeps_its_owner_when_that_is_allowed() {
     let (_dir, root) = temp();
     let path = root.join("a.md");
@@ -238,7 +248,8 @@ fn bytes_that_came_between_check_and_exchange_are_put_back() {
     let path = root.join("a.md");
     put(&path, b"written by hand a moment ago");
     let (folder, name) = exact(&path).unwrap();
-    let mut temporary = Temporary::write(&folder, b"ours", NewFile::Document, None, &path).unwrap();
+    let mut temporary =
+        Temporary::write(&folder, name, b"ours", NewFile::Document, None, &path).unwrap();
     assert!(folder.exchange(&temporary.name, name).unwrap());
     assert_eq!(std::fs::read(&path).unwrap(), b"ours");
 
@@ -256,15 +267,30 @@ fn bytes_that_came_between_check_and_exchange_are_put_back() {
 fn leftovers_of_a_killed_process_are_cleared_and_nothing_else() {
     let (_dir, root) = temp();
     let path = root.join("a.md");
-    let left = |n: u8, bytes: &[u8]| put(&root.join(format!(".skillopt-{n:016x}.tmp")), bytes);
+    let name = |n: u8| {
+        format!(
+            "{}{n:016x}.tmp",
+            temporary_prefix(path.file_name().unwrap())
+        )
+    };
+    let left = |n: u8, bytes: &[u8]| put(&root.join(name(n)), bytes);
+    let neighbours = format!("{}{:016x}.tmp", temporary_prefix(OsStr::new("b.md")), 1);
+    put(&root.join(&neighbours), b"");
     left(1, b"before");
     left(2, b"aft");
     left(3, b"somebody else's");
     put(&root.join(".skillopt-notes.md"), b"not ours");
     put(&path, b"after");
     let kept = clear_temporaries(&path, &sha(b"before"), b"after").unwrap();
-    assert_eq!(kept, [root.join(format!(".skillopt-{:016x}.tmp", 3))]);
-    assert_eq!(names(&root).len(), 3);
+    assert_eq!(kept, [root.join(name(3))]);
+    let mut left_over = vec![
+        ".skillopt-notes.md".to_owned(),
+        name(3),
+        "a.md".to_owned(),
+        neighbours,
+    ];
+    left_over.sort();
+    assert_eq!(names(&root), left_over);
 
     // A removal was under way: the file comes back.
     std::fs::remove_file(&path).unwrap();
@@ -334,7 +360,7 @@ fn of_two_writers_with_the_same_expectation_one_wins() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn any_bytes_come_back_as_they_were(
         before in proptest::option::of(proptest::collection::vec(any::<u8>(), 0..2000)),

@@ -302,7 +302,12 @@ fn many_openers_at_once_make_one_database() {
 fn a_full_disk_loses_nothing_and_is_named() {
     let (_dir, paths) = place();
     let store = Store::open(&paths, Arc::new(FixedClock::new(now()))).unwrap();
-    store.with_connection(|db| Ok(add_project(db))).unwrap();
+    store
+        .with_connection(|db| {
+            add_project(db);
+            Ok(())
+        })
+        .unwrap();
     store
         .with_connection(|db| {
             let pages: i64 = db.pragma_query_value(None, "page_count", |row| row.get(0))?;

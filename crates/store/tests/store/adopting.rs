@@ -273,7 +273,9 @@ struct Standing {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, max_shrink_iters: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 24, max_shrink_iters: 200, failure_persistence: None, ..ProptestConfig::default()
+    })]
     #[test]
     fn the_journal_keeps_every_byte_recoverable(steps in steps()) {
         let home = Home::new();

@@ -399,7 +399,7 @@ fn what_a_person_wrote_after_the_kill_is_kept() {
     let store = home.store();
     let recovered = adoption::recover(&store, &home.paths).unwrap();
     assert_eq!(recovered.len(), 1);
-    assert_eq!(recovered[0].left, [memory.clone()]);
+    assert_eq!(recovered[0].left, std::slice::from_ref(&memory));
     assert_eq!(std::fs::read(&memory).unwrap(), b"mine again");
     assert!(
         !home.root.join("project/.claude").exists(),

@@ -164,3 +164,22 @@ fn odd_ids_cannot_leave_the_folder_of_locks() {
     assert_eq!(names.len(), 5, "four projects and the data folder");
     assert!(!home.root.join("x.lock").exists());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_program_that_is_being_started_does_not_keep_a_released_lock() {
+    let home = Home::new();
+    let now = at("2026-11-29T04:00:00Z");
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(std::sync::atomic::Ordering::SeqCst) {
+                Command::new("true").status().unwrap();
+            }
+        });
+        for _ in 0..300 {
+            drop(locks::project(&home.paths, "p1", "sleep run", now).unwrap());
+        }
+        done.store(true, std::sync::atomic::Ordering::SeqCst);
+    });
+}

@@ -887,7 +887,7 @@ fn a_pause_ends_by_itself_and_is_never_shortened_by_another() {
     let set = |until: &str| {
         store
             .commit("pause", |tx| pauses::set(tx, "openai", at(until), "quota"))
-            .unwrap()
+            .unwrap();
     };
     set("2026-11-29T09:00:00Z");
     set("2026-11-29T05:00:00Z");
@@ -1026,4 +1026,12 @@ fn a_failed_transaction_leaves_nothing() {
     store
         .commit("after", |tx| events::append(tx, night, "k", &json!({})))
         .unwrap();
+}
+
+#[test]
+#[should_panic(expected = "must not be nested")]
+fn a_read_inside_a_transaction_is_refused_rather_than_waiting_for_ever() {
+    let home = Home::new();
+    let store = home.store();
+    let _ = store.commit("outer", |_| Ok(store.read(projects::list)?));
 }
