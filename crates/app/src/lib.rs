@@ -1,1 +1,34 @@
 //! What a user can do, as free functions over a context: the one list of commands.
+//!
+//! Nothing here prints or decides how things look. Every command takes an input and gives an output,
+//! both of which serialise; see [`commands`].
+
+pub mod commands;
+pub mod config;
+pub mod context;
+pub mod data;
+pub mod demo;
+pub mod doctor;
+pub mod experiment;
+pub mod handoff;
+pub mod import;
+pub mod night;
+pub mod project;
+pub mod proposal;
+pub mod schedule;
+pub mod sleep;
+
+use serde::{Deserialize, Serialize};
+
+/// The input of a command that takes none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nothing {}
+
+pub use skillopt_core::Problem;
+pub use skillopt_sleep::context::{Listener, Progress};
+
+/// Types of the engine that outputs are made of.
+pub mod types {
+    pub use skillopt_sleep::experiment::Experiment;
+    pub use skillopt_sleep::report::{NightReport, SkipCount};
+}

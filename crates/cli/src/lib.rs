@@ -1,1 +1,266 @@
 //! The command line of SkillOpt.
+//!
+//! Words become commands of the app ([`translate`]), outputs become text or JSON ([`show`]). Nothing is
+//! decided here but how it looks. stdout carries data, stderr everything else.
+
+mod args;
+mod progress;
+mod show;
+mod terminal;
+mod translate;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{CommandFactory, FromArgMatches};
+use serde_json::{Value, json};
+use skillopt_app::commands::{self, Output};
+use skillopt_app::context::App;
+use skillopt_core::Problem;
+use skillopt_store::SystemClock;
+
+use args::Cli;
+use translate::{Asked, View};
+
+/// Carries out one command line and gives its exit code.
+///
+/// Called as `skillopt-sleep`, it is `skillopt sleep`.
+#[must_use]
+pub fn main(words: Vec<OsString>) -> ExitCode {
+    let words = with_alias(words);
+    let json = words.iter().any(|word| word == "--json");
+    let matches = match Cli::command().try_get_matches_from(words) {
+        Ok(matches) => matches,
+        Err(error) => return usage(&error, json),
+    };
+    let cli = match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error, json),
+    };
+    let (command, view) = match translate::translate(cli.command, &cli.common) {
+        Asked::Command(command, view) => (command, view),
+        Asked::Completions(shell) => {
+            clap_complete::generate(
+                shell,
+                &mut Cli::command(),
+                "skillopt",
+                &mut std::io::stdout(),
+            );
+            return ExitCode::SUCCESS;
+        }
+        Asked::Man => return man(),
+        Asked::Wrong(message) => {
+            let problem = Problem::permanent("invalid_selection", message, "See --help.");
+            return fail(&problem, json, 2);
+        }
+    };
+    match execute(&cli.common, command) {
+        Ok((output, app)) => finish(&output, view, cli.common.json, &app),
+        Err(problem) => {
+            let code = exit_code_of(&problem);
+            fail(&problem, cli.common.json, code)
+        }
+    }
+}
+
+/// `skillopt-sleep run` is `skillopt sleep run`.
+fn with_alias(mut words: Vec<OsString>) -> Vec<OsString> {
+    let name = words.first().map(std::path::PathBuf::from);
+    let alias = name
+        .as_ref()
+        .and_then(|path| path.file_stem())
+        .is_some_and(|stem| stem == "skillopt-sleep");
+    if alias {
+        words.insert(1, OsString::from("sleep"));
+    }
+    words
+}
+
+fn execute(common: &args::Common, command: commands::Command) -> Result<(Output, App), Problem> {
+    let environment: BTreeMap<String, String> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let directory = std::env::current_dir().map_err(|error| {
+        Problem::permanent(
+            "project_folder_missing",
+            format!("The folder you are in cannot be opened: {error}."),
+            "Go into a folder that exists.",
+        )
+    })?;
+    let mut app = App::open(environment, directory, Arc::new(SystemClock))?;
+    app.flags.clone_from(&common.settings.0);
+    let progress = progress::Progress::start(common.progress, common.json);
+    app.listener = progress.listener();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| {
+            Problem::temporary(
+                "runtime_failed",
+                format!("No threads could be started: {error}."),
+                "Try again.",
+            )
+        })?;
+    let cancel = app.cancel.clone();
+    let result = runtime.block_on(async {
+        let stop = tokio::spawn(async move {
+            terminal::told_to_stop().await;
+            cancel.cancel();
+            // A second time means now.
+            terminal::told_to_stop().await;
+            std::process::exit(130);
+        });
+        let result = commands::execute(&app, command).await;
+        stop.abort();
+        result
+    });
+    progress.finish();
+    result.map(|output| (output, app))
+}
+
+/// Exit code of a problem: wrong usage and refusals 2, what can be tried later 75, else 1.
+fn exit_code_of(problem: &Problem) -> u8 {
+    match problem.code.as_ref() {
+        "no_staging" | "proposal_gone" => 1,
+        "project_busy" | "document_busy" | "database_busy" => 75,
+        "waiting_for_answers" => 3,
+        "cancelled" => 130,
+        code => {
+            let refused = [
+                "proposal_",
+                "selection_",
+                "invalid_selection",
+                "confirmation_needed",
+                "document_changed",
+                "file_changed",
+                "target_",
+                "tasks_not_reviewed",
+                "tasks_file_",
+                "setting_",
+                "config_",
+                "backend_unknown",
+                "persona_unknown",
+                "nothing_to_roll_back",
+                "project_",
+                "demo_folder_unusable",
+                "night_",
+                "import_not_found",
+            ];
+            if refused.iter().any(|prefix| code.starts_with(prefix)) {
+                2
+            } else {
+                1
+            }
+        }
+    }
+}
+
+fn finish(output: &Output, view: View, json: bool, app: &App) -> ExitCode {
+    let text = if json {
+        None
+    } else {
+        Some(show::text(output, view, app))
+    };
+    let text = text.unwrap_or_else(|| show::json(output, view));
+    print(&text);
+    ExitCode::from(show::exit_code(output, view))
+}
+
+/// Writes to stdout. A reader that has gone (`skillopt … | head`) is no error.
+fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+fn print_error(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+fn fail(problem: &Problem, json: bool, code: u8) -> ExitCode {
+    if json {
+        print(&format!("{}\n", problem_json(problem)));
+    } else {
+        print_error(&format!(
+            "{}\n{}\n({})",
+            terminal::plain(&problem.message),
+            terminal::plain(&problem.guidance),
+            problem.code
+        ));
+    }
+    ExitCode::from(code)
+}
+
+fn problem_json(problem: &Problem) -> Value {
+    json!({
+        "ok": false,
+        "error": problem.code,
+        "message": problem.message,
+        "guidance": problem.guidance,
+        "retry": problem.retry,
+    })
+}
+
+/// Wrong words: exit 2, help and version: exit 0. Values that are only in later versions say so.
+fn usage(error: &clap::Error, json: bool) -> ExitCode {
+    use clap::error::ErrorKind;
+    let shown = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    );
+    if shown {
+        print(&error.render().to_string());
+        return ExitCode::SUCCESS;
+    }
+    let text = error.render().to_string();
+    let later = LATER_FLAGS
+        .iter()
+        .find(|flag| text.contains(&format!("'{flag}'")));
+    let message = match later {
+        Some(flag) => format!("{flag} belongs to a source or backend that is not in this version."),
+        None => text
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .trim_start_matches("error: ")
+            .to_owned(),
+    };
+    let problem = Problem::permanent("usage", message, "See `skillopt --help`.");
+    if json {
+        return fail(&problem, true, 2);
+    }
+    if later.is_some() {
+        return fail(&problem, false, 2);
+    }
+    print_error(text.trim_end());
+    ExitCode::from(2)
+}
+
+/// Flags of the reference for sources and backends that come later (§9.2).
+const LATER_FLAGS: [&str; 10] = [
+    "--codex-path",
+    "--pi-path",
+    "--cursor-path",
+    "--opencode-path",
+    "--pi-home",
+    "--cursor-home",
+    "--vscode-workspace-storage",
+    "--copilot-cli-session-store",
+    "--opencode-db",
+    "--opencode-tool-replay",
+];
+
+fn man() -> ExitCode {
+    let mut page = Vec::new();
+    if clap_mangen::Man::new(Cli::command())
+        .render(&mut page)
+        .is_err()
+    {
+        return ExitCode::from(1);
+    }
+    print(&String::from_utf8_lossy(&page));
+    ExitCode::SUCCESS
+}

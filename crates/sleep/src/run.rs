@@ -585,3 +585,20 @@ fn cluster_rows(gathered: &Gathered) -> Result<Vec<ClusterText>, Problem> {
         })
         .collect()
 }
+
+/// The tasks a night would make of these candidates now.
+pub fn tasks_of(context: &Context, mined: &Mined) -> Result<Vec<Task>, Problem> {
+    Ok(gathered(context, mined)?.tasks)
+}
+
+/// Who would answer: target side, optimizer side, and whether both are simulations.
+pub async fn who_answers(context: &Context) -> Result<(String, String, bool), Problem> {
+    let (roles, _) = night::models(context).await?;
+    let mut report = NightReport::new(context);
+    report.backends(&roles);
+    Ok((
+        report.target_backend,
+        report.optimizer_backend,
+        report.simulated,
+    ))
+}

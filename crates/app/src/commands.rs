@@ -1,0 +1,106 @@
+//! The one list of commands. CLI, tray, window and MCP are derived from it; a command that is missing
+//! in one of them does not compile there.
+
+use serde::{Deserialize, Serialize};
+use skillopt_core::Problem;
+
+use crate::context::App;
+
+macro_rules! commands {
+    ($($(#[doc = $doc:literal])+ $variant:ident $name:literal : $input:ty => $output:ty = $run:path;)+) => {
+        /// A command with its input.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "command", content = "input")]
+        pub enum Command {
+            $($(#[doc = $doc])+ #[serde(rename = $name)] $variant($input),)+
+        }
+
+        /// What a command gives. Serialises as the output alone.
+        #[derive(Debug, Clone, PartialEq, Serialize)]
+        #[serde(untagged)]
+        pub enum Output {
+            $($(#[doc = $doc])+ $variant($output),)+
+        }
+
+        /// The name of every command.
+        pub const NAMES: &[&str] = &[$($name),+];
+
+        impl Command {
+            /// The command's name, as in [`NAMES`].
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $name,)+ }
+            }
+        }
+
+        /// Carries out a command.
+        pub async fn execute(app: &App, command: Command) -> Result<Output, Problem> {
+            match command {
+                $(Command::$variant(input) => $run(app, input).await.map(Output::$variant),)+
+            }
+        }
+    };
+}
+
+commands! {
+    /// Run a night, or go on with the one that was stopped.
+    SleepRun "sleep run": crate::sleep::RunInput => Box<crate::sleep::RunOutput> = crate::sleep::run;
+    /// Show what a night would do, at no cost.
+    SleepDryRun "sleep dry-run": crate::sleep::DryRunInput => Box<crate::sleep::Preview> = crate::sleep::dry_run;
+    /// Show where a project stands.
+    SleepStatus "sleep status": crate::project::Which => Box<crate::sleep::Status> = crate::sleep::status;
+    /// List what a night would read.
+    SleepHarvest "sleep harvest": crate::sleep::HarvestInput => Box<crate::sleep::Harvested> = crate::sleep::harvest;
+    /// Let the system run the night every day.
+    SleepSchedule "sleep schedule": crate::schedule::ScheduleInput => crate::schedule::Scheduled = crate::schedule::schedule;
+    /// Take a project off the schedule.
+    SleepUnschedule "sleep unschedule": crate::schedule::UnscheduleInput => crate::schedule::Scheduled = crate::schedule::unschedule;
+    /// List the registered projects.
+    ProjectList "project list": crate::Nothing => Vec<crate::project::ProjectRow> = crate::project::list;
+    /// Register a project.
+    ProjectAdd "project add": crate::project::Which => crate::project::ProjectRow = crate::project::add;
+    /// Take a project off the list; its history stays.
+    ProjectRemove "project remove": crate::project::Which => crate::project::ProjectRow = crate::project::remove;
+    /// Say where a project's folder is now.
+    ProjectMove "project move": crate::project::MoveInput => crate::project::ProjectRow = crate::project::relocate;
+    /// List proposals.
+    ProposalList "proposal list": crate::proposal::ListInput => Vec<crate::proposal::ProposalRow> = crate::proposal::list;
+    /// Show a proposal with its evidence.
+    ProposalShow "proposal show": crate::proposal::ShowInput => Box<crate::proposal::Shown> = crate::proposal::show;
+    /// Adopt a proposal or some of its rules.
+    ProposalAdopt "proposal adopt": crate::proposal::AdoptInput => Box<crate::proposal::AdoptOutput> = crate::proposal::adopt;
+    /// Say no, with a reason.
+    ProposalReject "proposal reject": crate::proposal::RejectInput => crate::proposal::Rejected = crate::proposal::reject;
+    /// Take an adoption back, byte for byte.
+    Rollback "rollback": crate::proposal::RollbackInput => Box<crate::proposal::RolledBack> = crate::proposal::rollback;
+    /// List nights.
+    NightList "night list": crate::night::ListInput => Vec<crate::night::NightRow> = crate::night::list;
+    /// Show a night: stages, spend, tasks, events.
+    NightShow "night show": crate::night::ShowInput => Box<crate::night::Shown> = crate::night::show;
+    /// Stop a running night, or end one that waits.
+    NightCancel "night cancel": crate::night::CancelInput => crate::night::Cancelled = crate::night::cancel;
+    /// Show the open hand-off questions.
+    Handoff "handoff": crate::project::Which => crate::handoff::Questions = crate::handoff::questions;
+    /// Show every setting and where its value comes from.
+    ConfigShow "config show": crate::project::Which => Vec<crate::config::SettingRow> = crate::config::show;
+    /// Change a setting in the user's or the project's file.
+    ConfigSet "config set": crate::config::SetInput => crate::config::SettingRow = crate::config::set;
+    /// Say what a setting does and which layer decided.
+    ConfigExplain "config explain": crate::config::ExplainInput => Box<skillopt_settings::Explanation> = crate::config::explain;
+    /// Check that everything a night needs is there.
+    Doctor "doctor": crate::doctor::DoctorInput => crate::doctor::Diagnosis = crate::doctor::doctor;
+    /// Run a whole night on sample sessions in a temporary home.
+    Demo "demo": crate::demo::DemoInput => Box<crate::demo::Demonstration> = crate::demo::demo;
+    /// Run an invented user through some nights.
+    Experiment "experiment": crate::experiment::ExperimentInput => Box<skillopt_sleep::experiment::Experiment> = crate::experiment::run;
+    /// Take over configuration and state of the reference system.
+    Import "import": crate::import::ImportInput => crate::import::Imported = crate::import::run;
+    /// Say how much space is used.
+    DataSize "data size": crate::Nothing => skillopt_store::data::Size = crate::data::size;
+    /// Copy all data into a folder.
+    DataExport "data export": crate::data::ToInput => crate::data::Done = crate::data::export;
+    /// Delete data.
+    DataPurge "data purge": crate::data::PurgeInput => crate::data::Done = crate::data::purge;
+    /// Move all data to another folder.
+    DataMove "data move": crate::data::ToInput => crate::data::Done = crate::data::relocate;
+}

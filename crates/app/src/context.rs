@@ -1,0 +1,165 @@
+//! What every command works with.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use skillopt_core::Problem;
+use skillopt_models::CancelToken;
+use skillopt_settings::{ConfigPaths, Layers, ProjectRef, Resolved};
+use skillopt_sleep::context::{Context as NightContext, Listener};
+use skillopt_store::projects::{self, Project};
+use skillopt_store::{Clock, Paths, Store};
+
+/// The store, the folders, the clock and the flags of one invocation.
+#[derive(Clone)]
+pub struct App {
+    /// The store.
+    pub store: Arc<Store>,
+    /// Our folders.
+    pub paths: Paths,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// The environment of the process.
+    pub environment: Arc<BTreeMap<String, String>>,
+    /// The user's home folder.
+    pub home: PathBuf,
+    /// The folder the user is in.
+    pub directory: PathBuf,
+    /// Settings given on the command line, as `(flag, text)`.
+    pub flags: Vec<(String, String)>,
+    /// Raised to stop.
+    pub cancel: CancelToken,
+    /// Told about progress.
+    pub listener: Listener,
+}
+
+impl std::fmt::Debug for App {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("App")
+            .field("paths", &self.paths)
+            .finish_non_exhaustive()
+    }
+}
+
+impl App {
+    /// Opens the store of this environment.
+    ///
+    /// Errors: `home_unknown`, and those of [`Store::open`].
+    pub fn open(
+        environment: BTreeMap<String, String>,
+        directory: PathBuf,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, Problem> {
+        let paths = Paths::from_env(&environment)?;
+        let store = Arc::new(Store::open(&paths, Arc::clone(&clock))?);
+        let home = home(&environment)?;
+        Ok(Self {
+            store,
+            paths,
+            clock,
+            environment: Arc::new(environment),
+            home,
+            directory,
+            flags: Vec::new(),
+            cancel: CancelToken::new(),
+            listener: Arc::new(|_| {}),
+        })
+    }
+
+    /// The settings that hold for a project, or for none.
+    pub fn settings(&self, project: Option<&Project>) -> Result<Resolved, Problem> {
+        let project = project.map(|project| ProjectRef {
+            id: project.id.clone(),
+            root: PathBuf::from(&project.root),
+        });
+        Layers::load(
+            &self.config(),
+            project.as_ref(),
+            &self.environment,
+            &self.flags,
+        )
+    }
+
+    /// Where the user's settings files are.
+    #[must_use]
+    pub fn config(&self) -> ConfigPaths {
+        ConfigPaths::at(&self.paths.config)
+    }
+
+    /// The project a command is about: the folder named, else the one the user is in. It is registered
+    /// when it is new.
+    ///
+    /// Errors: `project_folder_missing`, `project_is_home`.
+    pub fn project(&self, named: Option<&Path>) -> Result<Project, Problem> {
+        let root = self.project_root(named)?;
+        self.store.commit("register project", |tx| {
+            projects::find_or_register(tx, &root)
+        })
+    }
+
+    /// The project if it is registered; nothing is written.
+    pub fn known_project(&self, named: Option<&Path>) -> Result<Option<Project>, Problem> {
+        let root = self.project_root(named)?;
+        self.store.read(|db| projects::find(db, &root))
+    }
+
+    fn project_root(&self, named: Option<&Path>) -> Result<PathBuf, Problem> {
+        let root = named.map_or_else(
+            || self.directory.clone(),
+            |named| self.directory.join(named),
+        );
+        let is_home = root
+            .canonicalize()
+            .ok()
+            .zip(self.home.canonicalize().ok())
+            .is_some_and(|(a, b)| a == b);
+        if is_home || root.parent().is_none() {
+            return Err(Problem::permanent(
+                "project_is_home",
+                format!(
+                    "{} is not a project: every session would belong to it.",
+                    root.display()
+                ),
+                "Go into a project's folder, or name one with --project.",
+            ));
+        }
+        Ok(root)
+    }
+
+    /// What a night of this project works with. Warnings about settings are told as notes.
+    pub fn night(&self, project: Project) -> Result<NightContext, Problem> {
+        let resolved = self.settings(Some(&project))?;
+        for warning in &resolved.warnings {
+            (self.listener)(&skillopt_sleep::context::Progress::Note(
+                warning.message.clone(),
+            ));
+        }
+        Ok(NightContext {
+            store: Arc::clone(&self.store),
+            paths: self.paths.clone(),
+            clock: Arc::clone(&self.clock),
+            settings: resolved.settings,
+            project,
+            environment: Arc::clone(&self.environment),
+            home: self.home.clone(),
+            cancel: self.cancel.clone(),
+            listener: Arc::clone(&self.listener),
+        })
+    }
+}
+
+/// The user's home folder.
+fn home(environment: &BTreeMap<String, String>) -> Result<PathBuf, Problem> {
+    ["HOME", "USERPROFILE"]
+        .iter()
+        .find_map(|name| environment.get(*name).filter(|value| !value.is_empty()))
+        .map(PathBuf::from)
+        .ok_or_else(|| {
+            Problem::permanent(
+                "home_unknown",
+                "Your home folder is not known.",
+                "Set the variable HOME.",
+            )
+        })
+}

@@ -1,0 +1,113 @@
+//! `skillopt demo`: a whole night on sample sessions in a temporary home, with the built-in simulation.
+
+mod sample;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use skillopt_core::Problem;
+use skillopt_sleep::NightReport;
+
+use crate::context::App;
+use crate::proposal::{self, Shown};
+use crate::sleep::{self, RunInput};
+
+/// What is asked of a demonstration.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DemoInput {
+    /// A new or empty folder for the sample project and its home; a temporary one when empty.
+    pub folder: Option<PathBuf>,
+}
+
+/// The night of the demonstration, and what it proposes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Demonstration {
+    /// The home folder with the sample sessions.
+    pub home: PathBuf,
+    /// The sample project.
+    pub project: PathBuf,
+    /// The night.
+    pub report: NightReport,
+    /// What it proposes.
+    pub proposal: Option<Shown>,
+    /// Commands that go on from here.
+    pub next: Vec<String>,
+}
+
+/// Runs the demonstration. The user's own folders are not touched.
+pub async fn demo(app: &App, input: DemoInput) -> Result<Box<Demonstration>, Problem> {
+    let home = match input.folder {
+        Some(folder) => app.directory.join(folder),
+        None => std::env::temp_dir().join(format!(
+            "skillopt-demo-{}",
+            app.clock.now().strftime("%Y%m%d-%H%M%S%f")
+        )),
+    };
+    if home.join("work").exists() {
+        return Err(Problem::permanent(
+            "demo_folder_unusable",
+            format!("{} is not empty.", home.display()),
+            "Name a new folder, or none.",
+        ));
+    }
+    let project = sample::write(&home)?;
+    let environment: BTreeMap<String, String> = [
+        ("HOME", home.clone()),
+        ("SKILLOPT_DATA_DIR", home.join("skillopt-data")),
+        ("SKILLOPT_CONFIG_DIR", home.join("skillopt-config")),
+    ]
+    .into_iter()
+    .map(|(name, path)| (name.to_owned(), path.to_string_lossy().into_owned()))
+    .collect();
+    let mut sample = App::open(environment, project.clone(), Arc::clone(&app.clock))?;
+    sample.listener = Arc::clone(&app.listener);
+    sample.cancel = app.cancel.clone();
+    sample.flags = [("backend", "mock"), ("lookback-hours", "0")]
+        .map(|(flag, value)| (flag.to_owned(), value.to_owned()))
+        .into();
+    let ran = sleep::run(&sample, RunInput::default()).await?;
+    let shown = match &ran.report.proposal {
+        Some(id) => Some(
+            *proposal::show(
+                &sample,
+                proposal::ShowInput {
+                    id: Some(id.clone()),
+                    project: None,
+                },
+            )
+            .await?,
+        ),
+        None => None,
+    };
+    let prefix = format!(
+        "cd {} && HOME={} SKILLOPT_DATA_DIR={} SKILLOPT_CONFIG_DIR={} skillopt",
+        quoted(&project),
+        quoted(&home),
+        quoted(&home.join("skillopt-data")),
+        quoted(&home.join("skillopt-config")),
+    );
+    let next = ["proposal adopt", "rollback", "night show"]
+        .map(|command| format!("{prefix} {command}"))
+        .into();
+    Ok(Box::new(Demonstration {
+        home,
+        project,
+        report: ran.report,
+        proposal: shown,
+        next,
+    }))
+}
+
+/// A path as one word of a POSIX shell.
+fn quoted(path: &std::path::Path) -> String {
+    let text = path.to_string_lossy();
+    if text
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-'))
+    {
+        return text.into_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}

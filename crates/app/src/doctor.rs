@@ -1,0 +1,241 @@
+//! Whether everything a night needs is there.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use skillopt_core::Problem;
+use skillopt_sleep::{harvesting, targets};
+use skillopt_store::repair;
+
+use crate::context::App;
+
+/// What is checked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DoctorInput {
+    /// The project; the folder the user is in when empty.
+    pub project: Option<PathBuf>,
+    /// Check as the scheduled run would find things: with the bare environment of cron.
+    #[serde(default)]
+    pub as_scheduled: bool,
+}
+
+/// How one check came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Health {
+    /// Fine.
+    Good,
+    /// Works, but look at it.
+    Warning,
+    /// Will not work.
+    Bad,
+}
+
+/// One check.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    /// What was checked.
+    pub subject: String,
+    /// How it came out.
+    pub health: Health,
+    /// One sentence.
+    pub message: String,
+    /// What to do; empty when nothing.
+    pub guidance: String,
+    /// Details.
+    pub detail: Value,
+}
+
+/// All checks.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Diagnosis {
+    /// Whether a night would work.
+    pub healthy: bool,
+    /// Every check.
+    pub findings: Vec<Finding>,
+}
+
+impl Diagnosis {
+    /// What would fail or deserves a look, as sentences.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        self.findings
+            .iter()
+            .filter(|finding| finding.health != Health::Good)
+            .map(|finding| {
+                format!("{} {}", finding.message, finding.guidance)
+                    .trim()
+                    .to_owned()
+            })
+            .collect()
+    }
+}
+
+/// The variables cron gives to a program.
+const OF_CRON: [&str; 6] = [
+    "HOME",
+    "LOGNAME",
+    "USER",
+    "SHELL",
+    "SKILLOPT_DATA_DIR",
+    "SKILLOPT_CONFIG_DIR",
+];
+
+/// Checks store, settings, transcripts, documents and backends.
+pub async fn doctor(app: &App, input: DoctorInput) -> Result<Diagnosis, Problem> {
+    let mut app = app.clone();
+    if input.as_scheduled {
+        let mut bare: std::collections::BTreeMap<String, String> = app
+            .environment
+            .iter()
+            .filter(|(name, _)| OF_CRON.contains(&name.as_str()))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        bare.insert("PATH".to_owned(), "/usr/bin:/bin".to_owned());
+        app.environment = std::sync::Arc::new(bare);
+    }
+    let mut findings = vec![database(&app)];
+    match app
+        .project(input.project.as_deref())
+        .and_then(|project| app.night(project))
+    {
+        Err(problem) => findings.push(bad("settings", &problem)),
+        Ok(context) => {
+            findings.push(good("settings", "The settings can be read.", Value::Null));
+            findings.extend(sessions(&context));
+            findings.push(documents(&context));
+            findings.push(backends(&context).await);
+        }
+    }
+    let healthy = !findings.iter().any(|finding| finding.health == Health::Bad);
+    Ok(Diagnosis { healthy, findings })
+}
+
+fn good(subject: &str, message: impl Into<String>, detail: Value) -> Finding {
+    Finding {
+        subject: subject.to_owned(),
+        health: Health::Good,
+        message: message.into(),
+        guidance: String::new(),
+        detail,
+    }
+}
+
+fn bad(subject: &str, problem: &Problem) -> Finding {
+    Finding {
+        subject: subject.to_owned(),
+        health: Health::Bad,
+        message: problem.message.clone(),
+        guidance: problem.guidance.clone(),
+        detail: json!({"code": problem.code}),
+    }
+}
+
+fn database(app: &App) -> Finding {
+    let copies: Vec<Value> = repair::copies(&app.paths)
+        .into_iter()
+        .map(|copy| json!({"path": copy.path, "sound": copy.sound}))
+        .collect();
+    let detail = json!({"path": app.paths.database(), "copies": copies});
+    match repair::check(&app.store) {
+        Ok(faults) if faults.is_empty() => good("database", "The database is sound.", detail),
+        Ok(faults) => Finding {
+            health: Health::Bad,
+            guidance: "Keep the file; the newest sound copy is named in the details.".to_owned(),
+            ..good(
+                "database",
+                format!("The database is damaged: {}.", faults.join("; ")),
+                detail,
+            )
+        },
+        Err(problem) => bad("database", &problem),
+    }
+}
+
+fn sessions(context: &skillopt_sleep::Context) -> Vec<Finding> {
+    let harvest = match harvesting::read(context, true) {
+        Ok(harvest) => harvest,
+        Err(problem) => return vec![bad("sessions", &problem)],
+    };
+    let agents = harvesting::agents(context.settings.source);
+    agents
+        .into_iter()
+        .map(|agent| {
+            let looked: Vec<Value> = harvest
+                .looked
+                .iter()
+                .filter(|looked| looked.agent == agent)
+                .map(|looked| json!({"folder": looked.folder, "present": looked.present, "files": looked.files}))
+                .collect();
+            let skipped: serde_json::Map<String, Value> = harvest
+                .skipped
+                .iter()
+                .filter(|((of, _), _)| *of == agent)
+                .map(|((_, reason), count)| (reason.id().to_owned(), json!(count)))
+                .collect();
+            let unknown: Vec<&String> =
+                harvest.unknown.keys().filter(|(of, _)| *of == agent).map(|(_, name)| name).collect();
+            let count = harvest.sessions.iter().filter(|session| session.agent == agent).count();
+            let present = looked.iter().any(|folder| folder["present"] == true);
+            let detail = json!({
+                "sessions": count,
+                "newest": harvest.newest.get(&agent),
+                "looked": looked,
+                "skipped": skipped,
+                "unknown_records": unknown,
+            });
+            let subject = format!("sessions of {}", agent.title());
+            if !present {
+                return Finding {
+                    health: Health::Warning,
+                    guidance: "Nothing to do if you do not use it; else set its folder in the settings.".to_owned(),
+                    ..good(&subject, format!("{} has no folder here.", agent.title()), detail)
+                };
+            }
+            let message = format!("{count} sessions of this project were found.");
+            if count == 0 {
+                return Finding {
+                    health: Health::Warning,
+                    guidance: "The details say what was left out and why.".to_owned(),
+                    ..good(&subject, message, detail)
+                };
+            }
+            good(&subject, message, detail)
+        })
+        .collect()
+}
+
+fn documents(context: &skillopt_sleep::Context) -> Finding {
+    match targets::resolve(context, &harvesting::agents(context.settings.source)) {
+        Ok(targets) => {
+            let rows: Vec<Value> = targets
+                .iter()
+                .map(|target| json!({"id": target.id, "path": target.path, "real_path": target.real_path, "exists": target.text.is_some()}))
+                .collect();
+            good(
+                "documents",
+                format!("{} documents can be improved.", targets.len()),
+                json!(rows),
+            )
+        }
+        Err(problem) => bad("documents", &problem),
+    }
+}
+
+async fn backends(context: &skillopt_sleep::Context) -> Finding {
+    match skillopt_sleep::run::who_answers(context).await {
+        Ok((target, optimizer, simulated)) => {
+            let detail = json!({"target": target, "optimizer": optimizer});
+            if simulated {
+                return Finding {
+                    health: Health::Warning,
+                    guidance: "Set models.backend to use a model.".to_owned(),
+                    ..good("models", "Answers come from a built-in simulation.", detail)
+                };
+            }
+            good("models", "The backends can be used.", detail)
+        }
+        Err(problem) => bad("models", &problem),
+    }
+}

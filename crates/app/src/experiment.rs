@@ -1,0 +1,55 @@
+//! The persona experiment of the reference.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use skillopt_core::Problem;
+use skillopt_core::personas::Persona;
+use skillopt_sleep::experiment::{self, Experiment};
+use skillopt_store::{Store, projects};
+
+use crate::context::App;
+use crate::sleep::as_problem;
+
+/// What is asked of an experiment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExperimentInput {
+    /// `researcher` or `programmer`.
+    pub persona: String,
+    /// At most so many nights.
+    pub nights: u32,
+    /// Only the first tasks; 0 for all.
+    #[serde(default)]
+    pub limit_tasks: usize,
+}
+
+/// Runs an invented user through some nights. Nothing of it stays: it has a database in memory.
+pub async fn run(app: &App, input: ExperimentInput) -> Result<Box<Experiment>, Problem> {
+    let persona = Persona::from_id(&input.persona).ok_or_else(|| {
+        Problem::permanent(
+            "persona_unknown",
+            format!("There is no persona \"{}\".", input.persona.escape_debug()),
+            "The personas are researcher and programmer.",
+        )
+    })?;
+    let store = Arc::new(Store::in_memory(Arc::clone(&app.clock))?);
+    let project = store.commit("register project", |tx| {
+        projects::find_or_register(tx, &app.directory)
+    })?;
+    let mut context = App {
+        store,
+        ..app.clone()
+    }
+    .night(project)?;
+    let asked = app
+        .flags
+        .iter()
+        .any(|(flag, _)| flag == "backend" || flag == "target-backend");
+    if !asked {
+        "persona-sim".clone_into(&mut context.settings.backend);
+    }
+    experiment::run(&context, persona, input.nights, input.limit_tasks)
+        .await
+        .map(Box::new)
+        .map_err(as_problem)
+}

@@ -1,0 +1,250 @@
+//! Nights: list, show, stop.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use skillopt_core::Problem;
+use skillopt_store::attempts::{self, Spend};
+use skillopt_store::nights::{self, Night, Outcome, State};
+use skillopt_store::orders::{self, Order};
+use skillopt_store::stages::{self, Stage};
+use skillopt_store::{calls, events, locks};
+
+use crate::context::App;
+
+/// Which nights.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListInput {
+    /// Of one project; the folder the user is in when empty.
+    pub project: Option<PathBuf>,
+    /// Of every project.
+    #[serde(default)]
+    pub everywhere: bool,
+    /// At most so many; 0 for twenty.
+    #[serde(default)]
+    pub limit: usize,
+}
+
+/// One night in a list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NightRow {
+    /// The night, without its pins and report.
+    pub id: i64,
+    /// Its number within the project.
+    pub number: Option<u64>,
+    /// What kind of run it was.
+    pub kind: nights::Kind,
+    /// Where it stands.
+    pub state: State,
+    /// How it ended or stopped.
+    pub outcome: Option<Outcome>,
+    /// In a sentence.
+    pub reason: String,
+    /// When it began.
+    pub started_at: skillopt_core::Instant,
+    /// When it ended or stopped.
+    pub ended_at: Option<skillopt_core::Instant>,
+    /// When a deferred one goes on.
+    pub until: Option<skillopt_core::Instant>,
+}
+
+impl From<Night> for NightRow {
+    fn from(night: Night) -> Self {
+        Self {
+            id: night.id,
+            number: night.number,
+            kind: night.kind,
+            state: night.state,
+            outcome: night.outcome,
+            reason: night.reason,
+            started_at: night.started_at,
+            ended_at: night.ended_at,
+            until: night.until,
+        }
+    }
+}
+
+/// Lists nights, newest first.
+pub async fn list(app: &App, input: ListInput) -> Result<Vec<NightRow>, Problem> {
+    let project = if input.everywhere {
+        None
+    } else {
+        match app.known_project(input.project.as_deref())? {
+            Some(project) => Some(project.id),
+            None => return Ok(Vec::new()),
+        }
+    };
+    let limit = if input.limit == 0 { 20 } else { input.limit };
+    let found = app
+        .store
+        .read(|db| nights::list(db, project.as_deref(), limit))?;
+    Ok(found.into_iter().map(NightRow::from).collect())
+}
+
+/// Which night; the newest of the project when empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShowInput {
+    /// Its id.
+    pub id: Option<i64>,
+    /// The project whose newest is meant.
+    pub project: Option<PathBuf>,
+    /// Also its events.
+    #[serde(default)]
+    pub events: bool,
+}
+
+/// A night with its stages.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Shown {
+    /// The night.
+    #[serde(flatten)]
+    pub night: NightRow,
+    /// Its report, once it ended.
+    pub report: Option<Value>,
+    /// Its stages with the number of calls by state.
+    pub stages: Vec<StageRow>,
+    /// What it spent.
+    pub spend: Spend,
+    /// Its events, when asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<Value>,
+}
+
+/// One stage.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StageRow {
+    /// The stage.
+    #[serde(flatten)]
+    pub stage: Stage,
+    /// Calls by state.
+    pub calls: Value,
+}
+
+/// Shows a night.
+pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
+    let id = which(app, input.id, input.project)?;
+    app.store
+        .read(|db| {
+            let Some(night) = nights::get(db, id)? else {
+                return Err(unknown(id).into());
+            };
+            let rows = calls::rows_of_night(db, id)?;
+            let stages = stages::list(db, id)?
+                .into_iter()
+                .map(|stage| {
+                    let mut counts = serde_json::Map::new();
+                    for row in rows.iter().filter(|row| row.stage == stage.name) {
+                        let word = json!(row.state);
+                        let word = word.as_str().unwrap_or("other").to_owned();
+                        let count = counts.get(&word).and_then(Value::as_u64).unwrap_or(0) + 1;
+                        counts.insert(word, json!(count));
+                    }
+                    StageRow {
+                        stage,
+                        calls: Value::Object(counts),
+                    }
+                })
+                .collect();
+            let events = if input.events {
+                events::list(db, id, 0, 10_000)?
+                    .into_iter()
+                    .map(|event| json!(event))
+                    .collect()
+            } else {
+                Vec::new()
+            };
+            let report = night.report.clone();
+            Ok(Shown {
+                report,
+                stages,
+                spend: attempts::spend(db, id)?,
+                events,
+                night: night.into(),
+            })
+        })
+        .map(Box::new)
+}
+
+/// Which night is stopped; the unfinished one of the project when empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CancelInput {
+    /// Its id.
+    pub id: Option<i64>,
+    /// The project whose unfinished night is meant.
+    pub project: Option<PathBuf>,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Cancelled {
+    /// The night.
+    pub id: i64,
+    /// It was told to stop and will do so at the next call; otherwise it has been ended.
+    pub told: bool,
+}
+
+/// Tells a running night to stop; ends one that waits or was killed.
+pub async fn cancel(app: &App, input: CancelInput) -> Result<Cancelled, Problem> {
+    let id = match input.id {
+        Some(id) => id,
+        None => {
+            let project = app
+                .known_project(input.project.as_deref())?
+                .ok_or_else(crate::project::not_registered)?;
+            let open = app
+                .store
+                .read(|db| nights::open(db, &project.id, nights::Kind::Run))?;
+            open.map(|night| night.id).ok_or_else(|| {
+                Problem::permanent(
+                    "night_unknown",
+                    "No night of this project is unfinished.",
+                    "`skillopt night list` shows the nights.",
+                )
+            })?
+        }
+    };
+    let night = app
+        .store
+        .read(|db| nights::get(db, id))?
+        .ok_or_else(|| unknown(id))?;
+    if night.state == State::Running && locks::project_holder(&app.paths, &night.project).is_some()
+    {
+        app.store
+            .commit("order", |tx| orders::give(tx, id, Order::Cancel))?;
+        return Ok(Cancelled { id, told: true });
+    }
+    let reason = "Ended by you before it came to a verdict.";
+    let report = json!({"outcome": Outcome::Interrupted, "reason": reason});
+    app.store.commit("cancel night", |tx| {
+        nights::end(tx, id, Outcome::Interrupted, reason, &report)
+    })?;
+    Ok(Cancelled { id, told: false })
+}
+
+fn which(app: &App, id: Option<i64>, project: Option<PathBuf>) -> Result<i64, Problem> {
+    if let Some(id) = id {
+        return Ok(id);
+    }
+    let project = app
+        .known_project(project.as_deref())?
+        .ok_or_else(crate::project::not_registered)?;
+    let newest = app
+        .store
+        .read(|db| nights::list(db, Some(&project.id), 1))?;
+    newest.first().map(|night| night.id).ok_or_else(|| {
+        Problem::permanent(
+            "night_unknown",
+            "This project had no night yet.",
+            "Run one with `skillopt sleep run`.",
+        )
+    })
+}
+
+fn unknown(id: i64) -> Problem {
+    Problem::permanent(
+        "night_unknown",
+        format!("There is no night {id}."),
+        "`skillopt night list` shows the nights.",
+    )
+}

@@ -1,0 +1,434 @@
+//! Proposals in the morning: list, show, adopt, reject, take back.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use skillopt_core::Problem;
+use skillopt_core::agent::Agent;
+use skillopt_core::document::TargetKind;
+use skillopt_core::edit::Edit;
+use skillopt_core::gate::Decision;
+use skillopt_sleep::adopt::{self, PlannedDocument, Selection};
+use skillopt_sleep::context::Context;
+use skillopt_sleep::revalidate;
+use skillopt_store::files;
+use skillopt_store::proposals::{self, Proposal, State};
+use skillopt_store::receipts::Receipt;
+
+use crate::context::App;
+use crate::sleep::as_problem;
+
+/// Which proposals.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListInput {
+    /// Of one project; the folder the user is in when empty.
+    pub project: Option<PathBuf>,
+    /// Also those that were decided.
+    #[serde(default)]
+    pub all: bool,
+    /// Of every project.
+    #[serde(default)]
+    pub everywhere: bool,
+}
+
+/// One proposal in a list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProposalRow {
+    /// The proposal.
+    #[serde(flatten)]
+    pub proposal: Proposal,
+    /// Its documents: id, path, before, after, state.
+    pub targets: Vec<Value>,
+}
+
+/// Lists proposals, newest first.
+pub async fn list(app: &App, input: ListInput) -> Result<Vec<ProposalRow>, Problem> {
+    let project = if input.everywhere {
+        None
+    } else {
+        match app.known_project(input.project.as_deref())? {
+            Some(project) => Some(project.id),
+            None => return Ok(Vec::new()),
+        }
+    };
+    app.store.read(|db| {
+        let mut rows = Vec::new();
+        for proposal in proposals::list(db, project.as_deref(), 500)? {
+            let waits = matches!(proposal.state, State::Pending | State::PartlyAdopted);
+            if proposal.state == State::Draft || !(input.all || waits) {
+                continue;
+            }
+            let targets = proposals::targets(db, &proposal.id)?
+                .into_iter()
+                .map(|target| {
+                    json!({
+                        "id": target.target,
+                        "path": target.live_path,
+                        "before": target.before,
+                        "after": target.after,
+                        "state": target.state,
+                        "rules": target.edits.len(),
+                    })
+                })
+                .collect();
+            rows.push(ProposalRow { proposal, targets });
+        }
+        Ok(rows)
+    })
+}
+
+/// Which proposal; the newest that waits when empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShowInput {
+    /// Its id.
+    pub id: Option<String>,
+    /// The project whose newest is meant.
+    pub project: Option<PathBuf>,
+}
+
+/// One document of a proposal, for review.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ShownDocument {
+    /// Id of the target.
+    pub target: String,
+    /// The agent that reads it.
+    pub agent: Agent,
+    /// Skill or memory.
+    pub kind: TargetKind,
+    /// Where the agent looks for it.
+    pub path: String,
+    /// `pending`, `adopted`, …
+    pub state: proposals::TargetState,
+    /// The verdict in a sentence.
+    pub sentence: String,
+    /// Held-out score of the document as it is.
+    pub before: Option<f64>,
+    /// Held-out score of the proposed document.
+    pub after: Option<f64>,
+    /// The per-task table.
+    pub decision: Value,
+    /// Rules with the numbers they are chosen by.
+    pub rules: Vec<Rule>,
+    /// What the scan found.
+    pub flags: Value,
+    /// What the loader would warn about.
+    pub warnings: Value,
+    /// The document as it was when the proposal was made.
+    pub text_before: String,
+    /// The proposed document.
+    pub text_after: String,
+    /// Whether the file is still as it was; otherwise it cannot be adopted.
+    pub unchanged: bool,
+}
+
+/// One rule of a proposal.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Rule {
+    /// Its number over the whole proposal, from 1.
+    pub number: usize,
+    /// The edit, with the tasks and turns it came from.
+    #[serde(flatten)]
+    pub edit: Edit,
+}
+
+/// A proposal for review.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Shown {
+    /// The proposal.
+    #[serde(flatten)]
+    pub proposal: Proposal,
+    /// Its documents.
+    pub documents: Vec<ShownDocument>,
+    /// The scores come from a built-in simulation.
+    pub simulated: bool,
+}
+
+/// Shows a proposal, and remembers that it was looked at.
+pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
+    let (context, id) = find(app, input.id.as_deref(), input.project.as_deref())?;
+    let (proposal, targets) = adopt::find(&context, &id)?;
+    let mut number = 0;
+    let mut documents = Vec::new();
+    let mut simulated = false;
+    for target in targets {
+        let live = files::read_pinned(std::path::Path::new(&target.real_path));
+        let live = live.ok().flatten();
+        let found = live.as_ref().map_or("", |pinned| pinned.sha256.as_str());
+        let unchanged = found == target.live_sha256;
+        let text_before = live
+            .map(|pinned| String::from_utf8_lossy(&pinned.bytes).into_owned())
+            .unwrap_or_default();
+        simulated |= target.detail.get("simulated") == Some(&Value::Bool(true));
+        documents.push(ShownDocument {
+            text_after: adopt::proposed_text(&context, &target)?,
+            text_before,
+            unchanged,
+            sentence: target
+                .detail
+                .get("sentence")
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned(),
+            decision: target.detail.get("decision").cloned().unwrap_or_default(),
+            warnings: target.detail.get("warnings").cloned().unwrap_or_default(),
+            rules: target
+                .edits
+                .into_iter()
+                .map(|edit| {
+                    number += 1;
+                    Rule { number, edit }
+                })
+                .collect(),
+            target: target.target,
+            agent: target.agent,
+            kind: target.kind,
+            path: target.live_path,
+            state: target.state,
+            before: target.before,
+            after: target.after,
+            flags: target.flags,
+        });
+    }
+    app.store.commit("proposal viewed", |tx| {
+        proposals::mark_viewed(tx, &proposal.id)
+    })?;
+    Ok(Box::new(Shown {
+        proposal,
+        documents,
+        simulated,
+    }))
+}
+
+/// What is adopted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdoptInput {
+    /// Id of the proposal; the newest that waits when empty.
+    pub id: Option<String>,
+    /// The project whose newest is meant.
+    pub project: Option<PathBuf>,
+    /// Ids of documents; all when empty.
+    #[serde(default)]
+    pub targets: Vec<String>,
+    /// Numbers of rules; all when empty.
+    #[serde(default)]
+    pub rules: Vec<usize>,
+    /// Only show what would be written.
+    #[serde(default)]
+    pub plan_only: bool,
+    /// Flags were read and are accepted.
+    #[serde(default)]
+    pub confirm_flags: bool,
+    /// Test a chosen subset on the held-out tasks first, and adopt it only when it is better.
+    #[serde(default)]
+    pub validate: bool,
+}
+
+/// What was, or would be, written.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AdoptOutput {
+    /// Id of the proposal.
+    pub proposal: String,
+    /// Folder of its bundle.
+    pub staging_dir: String,
+    /// The documents, before and after.
+    pub documents: Vec<PlannedDocument>,
+    /// Things to know.
+    pub notes: Vec<String>,
+    /// The verdict on a subset that was tested.
+    pub validated: Option<Vec<(Agent, Decision)>>,
+    /// What was written; empty when only planned, or when the test did not show an improvement.
+    pub receipts: Vec<Receipt>,
+    /// Whether anything was written.
+    pub adopted: bool,
+}
+
+/// Adopts a proposal or some of its rules.
+pub async fn adopt(app: &App, input: AdoptInput) -> Result<Box<AdoptOutput>, Problem> {
+    let (context, id) = find(app, input.id.as_deref(), input.project.as_deref())?;
+    adopt::recover(&context)?;
+    let selection = Selection {
+        targets: input.targets,
+        rules: input.rules,
+    };
+    let planned = adopt::plan(&context, &id, &selection)?;
+    let (proposal, _) = adopt::find(&context, &id)?;
+    let mut output = AdoptOutput {
+        proposal: id,
+        staging_dir: proposal.dir,
+        documents: planned.documents.clone(),
+        notes: planned.notes.clone(),
+        validated: None,
+        receipts: Vec::new(),
+        adopted: false,
+    };
+    let mut worth_it = true;
+    if input.validate && planned.is_untested() {
+        let result = revalidate::revalidate(&context, &planned)
+            .await
+            .map_err(as_problem)?;
+        worth_it = result.is_better();
+        for (agent, decision) in &result.decisions {
+            output
+                .notes
+                .push(format!("{}: {}", agent.title(), decision.sentence()));
+        }
+        output.validated = Some(result.decisions);
+        if !worth_it {
+            output.notes.push(
+                "Not adopted: the chosen rules alone are not better on the held-out tasks."
+                    .to_owned(),
+            );
+        }
+    }
+    if !input.plan_only && worth_it {
+        output.receipts = adopt::apply(&context, &planned, input.confirm_flags)?;
+        output.adopted = true;
+    }
+    Ok(Box::new(output))
+}
+
+/// What is rejected.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RejectInput {
+    /// Id of the proposal; the newest that waits when empty.
+    pub id: Option<String>,
+    /// The project whose newest is meant.
+    pub project: Option<PathBuf>,
+    /// Ids of documents; all when empty.
+    #[serde(default)]
+    pub targets: Vec<String>,
+    /// Numbers of rules; all when empty.
+    #[serde(default)]
+    pub rules: Vec<usize>,
+    /// Why; the optimizer is reminded of it.
+    #[serde(default)]
+    pub reason: String,
+}
+
+/// What was rejected.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Rejected {
+    /// Id of the proposal.
+    pub proposal: String,
+    /// Ids of the documents.
+    pub targets: Vec<String>,
+    /// The reason.
+    pub reason: String,
+}
+
+/// Says no, with a reason.
+pub async fn reject(app: &App, input: RejectInput) -> Result<Rejected, Problem> {
+    let (context, id) = find(app, input.id.as_deref(), input.project.as_deref())?;
+    let selection = Selection {
+        targets: input.targets,
+        rules: input.rules,
+    };
+    let targets = adopt::reject(&context, &id, &selection, &input.reason)?;
+    Ok(Rejected {
+        proposal: id,
+        targets,
+        reason: input.reason,
+    })
+}
+
+/// What is taken back.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RollbackInput {
+    /// Id of the proposal; the newest adopted one of the project when empty.
+    pub id: Option<String>,
+    /// The project.
+    pub project: Option<PathBuf>,
+    /// Only show what would be written.
+    #[serde(default)]
+    pub plan_only: bool,
+}
+
+/// What was, or would be, taken back.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RolledBack {
+    /// Id of the proposal.
+    pub proposal: String,
+    /// The files that get their earlier bytes back.
+    pub files: Vec<PathBuf>,
+    /// What was written; empty when only planned.
+    pub receipts: Vec<Receipt>,
+}
+
+/// Takes an adoption back, byte for byte.
+pub async fn rollback(app: &App, input: RollbackInput) -> Result<Box<RolledBack>, Problem> {
+    let project = match &input.id {
+        Some(id) => project_of(app, id)?,
+        None => app
+            .known_project(input.project.as_deref())?
+            .ok_or_else(crate::project::not_registered)?,
+    };
+    let context = app.night(project)?;
+    let (id, plan) = adopt::rollback_plan(&context, input.id.as_deref())?;
+    let files = plan
+        .changes
+        .iter()
+        .map(|change| change.real_path.clone())
+        .collect();
+    let receipts = if input.plan_only {
+        Vec::new()
+    } else {
+        adopt::rollback(&context, &id, &plan)?
+    };
+    Ok(Box::new(RolledBack {
+        proposal: id,
+        files,
+        receipts,
+    }))
+}
+
+/// The proposal that is meant, and what its project works with.
+fn find(
+    app: &App,
+    id: Option<&str>,
+    project: Option<&std::path::Path>,
+) -> Result<(Context, String), Problem> {
+    if let Some(id) = id {
+        return Ok((app.night(project_of(app, id)?)?, id.to_owned()));
+    }
+    let project = app
+        .known_project(project)?
+        .ok_or_else(crate::project::not_registered)?;
+    let newest = app
+        .store
+        .read(|db| proposals::newest_waiting(db, &project.id))?;
+    let Some(proposal) = newest else {
+        return Err(Problem::permanent(
+            "no_staging",
+            "No proposal waits in this project.",
+            "`skillopt sleep run` makes one when something can be improved; `skillopt proposal list --all` shows earlier ones.",
+        ));
+    };
+    Ok((app.night(project)?, proposal.id))
+}
+
+fn project_of(app: &App, id: &str) -> Result<skillopt_store::projects::Project, Problem> {
+    let proposal = app
+        .store
+        .read(|db| proposals::get(db, id))?
+        .ok_or_else(|| {
+            Problem::permanent(
+                "proposal_unknown",
+                format!("There is no proposal \"{}\".", id.escape_debug()),
+                "`skillopt proposal list` shows what waits.",
+            )
+        })?;
+    app.store
+        .read(|db| skillopt_store::projects::get(db, &proposal.project))?
+        .ok_or_else(crate::project::not_registered)
+}
+
+/// The differences between two texts as a unified diff with three lines of context.
+#[must_use]
+pub fn unified(before: &str, after: &str, path: &str) -> String {
+    similar::TextDiff::from_lines(before, after)
+        .unified_diff()
+        .context_radius(3)
+        .header(path, path)
+        .to_string()
+}

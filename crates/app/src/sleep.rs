@@ -1,0 +1,344 @@
+//! `sleep …`: the night, its preview, where a project stands, what would be read.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use skillopt_core::Problem;
+use skillopt_sleep::preview::{self, Preview as NightPreview};
+use skillopt_sleep::report::SkipCount;
+use skillopt_sleep::run::Plan;
+use skillopt_sleep::{NightReport, Stop, harvesting, mine, tasks_file};
+use skillopt_store::nights::{self, Kind, Night};
+use skillopt_store::proposals::{self, TargetState};
+use skillopt_store::{files, locks};
+use skillopt_transcripts::Digest;
+
+use crate::context::App;
+use crate::project::Which;
+
+pub use skillopt_sleep::preview::Preview;
+
+/// What is asked of a night.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunInput {
+    /// The project; the folder the user is in when empty.
+    pub project: Option<PathBuf>,
+    /// Tasks given in a file.
+    pub tasks_file: Option<PathBuf>,
+    /// Spend like a night, propose nothing.
+    #[serde(default)]
+    pub rehearsal: bool,
+}
+
+/// A night and the exit code it stands for.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunOutput {
+    /// The report.
+    pub report: NightReport,
+    /// Exit code of the command.
+    pub exit_code: u8,
+}
+
+/// Runs a night.
+pub async fn run(app: &App, input: RunInput) -> Result<Box<RunOutput>, Problem> {
+    let project = app.project(input.project.as_deref())?;
+    let context = app.night(project)?;
+    let tasks = input
+        .tasks_file
+        .map(|path| tasks_file::read(&app.directory.join(path)))
+        .transpose()?;
+    let report = skillopt_sleep::run::run(
+        &context,
+        Plan {
+            tasks,
+            rehearsal: input.rehearsal,
+        },
+    )
+    .await;
+    let exit_code = skillopt_sleep::exit_code(report.outcome);
+    Ok(Box::new(RunOutput { report, exit_code }))
+}
+
+/// What is asked of a preview.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DryRunInput {
+    /// The project; the folder the user is in when empty.
+    pub project: Option<PathBuf>,
+    /// Tasks given in a file.
+    pub tasks_file: Option<PathBuf>,
+}
+
+/// What a night would do, at no cost.
+pub async fn dry_run(app: &App, input: DryRunInput) -> Result<Box<NightPreview>, Problem> {
+    let project = app.project(input.project.as_deref())?;
+    let context = app.night(project)?;
+    let file = input
+        .tasks_file
+        .map(|path| tasks_file::read(&app.directory.join(path)))
+        .transpose()?;
+    preview::preview(&context, file.as_ref())
+        .await
+        .map(Box::new)
+        .map_err(as_problem)
+}
+
+/// What stopped something, as a problem.
+pub(crate) fn as_problem(stop: Stop) -> Problem {
+    match stop {
+        Stop::Failed(problem) | Stop::Deferred { problem, .. } => problem,
+        Stop::Interrupted => Problem::temporary(
+            "cancelled",
+            "It was stopped.",
+            "Run it again; it resumes where it was.",
+        ),
+        Stop::Waiting { questions } => Problem::temporary(
+            "waiting_for_answers",
+            format!("{questions} questions wait for an answer."),
+            "See `skillopt handoff`; then run it again.",
+        ),
+    }
+}
+
+/// Where a project stands.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Status {
+    /// Nights that ran.
+    pub night: u64,
+    /// The database.
+    pub state_path: PathBuf,
+    /// Folder of the project.
+    pub project: String,
+    /// The newest five nights, oldest first.
+    pub history_tail: Vec<Value>,
+    /// Folder of the newest proposal that waits.
+    pub latest_staging: Option<String>,
+    /// The reference's slow memory; this version keeps none.
+    pub slow_memory_chars: usize,
+    /// Skills that wait for a decision.
+    pub staged_skills: Vec<String>,
+    /// Documents that were adopted.
+    pub adopted_skills: Vec<String>,
+    /// Whether a skill or memory proposal waits.
+    pub has_managed_proposal: bool,
+    /// Id of the newest proposal that waits.
+    pub proposal: Option<String>,
+    /// Who works on the project now, in words.
+    pub running: Option<String>,
+    /// The unfinished night, if there is one.
+    pub unfinished: Option<Night>,
+    /// How the last night ended, in a sentence.
+    pub last: Option<String>,
+    /// Rules in the user's own words from the last night, untested.
+    pub suggestions: Value,
+    /// What is still missing, from the last night.
+    pub missing: Value,
+}
+
+/// Where a project stands. Nothing is registered or written.
+pub async fn status(app: &App, which: Which) -> Result<Box<Status>, Problem> {
+    let project = app.known_project(which.project.as_deref())?;
+    let folder = which
+        .project
+        .map_or_else(|| app.directory.clone(), |path| app.directory.join(path));
+    let Some(project) = project else {
+        return Ok(Box::new(Status {
+            night: 0,
+            state_path: app.paths.database(),
+            project: folder.to_string_lossy().into_owned(),
+            history_tail: Vec::new(),
+            latest_staging: None,
+            slow_memory_chars: 0,
+            staged_skills: Vec::new(),
+            adopted_skills: Vec::new(),
+            has_managed_proposal: false,
+            proposal: None,
+            running: None,
+            unfinished: None,
+            last: None,
+            suggestions: Value::Null,
+            missing: Value::Null,
+        }));
+    };
+    let (nights, proposals) = app.store.read(|db| {
+        let nights = nights::list(db, Some(&project.id), 20)?;
+        let mut proposals = Vec::new();
+        for proposal in proposals::list(db, Some(&project.id), 50)? {
+            let targets = proposals::targets(db, &proposal.id)?;
+            proposals.push((proposal, targets));
+        }
+        Ok((nights, proposals))
+    })?;
+    let runs: Vec<&Night> = nights
+        .iter()
+        .filter(|night| night.kind == Kind::Run)
+        .collect();
+    let named = |state: TargetState| -> Vec<String> {
+        proposals
+            .iter()
+            .flat_map(|(_, targets)| targets)
+            .filter(|target| target.state == state)
+            .map(|target| target.target.clone())
+            .collect()
+    };
+    let waiting = proposals.iter().find(|(_, targets)| {
+        targets
+            .iter()
+            .any(|target| target.state == TargetState::Pending)
+    });
+    let last = runs
+        .iter()
+        .find(|night| night.state == nights::State::Ended);
+    let from_last = |key: &str| {
+        last.and_then(|night| night.report.as_ref()?.get(key).cloned())
+            .unwrap_or(Value::Null)
+    };
+    Ok(Box::new(Status {
+        night: runs
+            .iter()
+            .filter_map(|night| night.number)
+            .max()
+            .unwrap_or(0),
+        state_path: app.paths.database(),
+        project: project.root.clone(),
+        history_tail: runs
+            .iter()
+            .take(5)
+            .rev()
+            .map(|night| history(night))
+            .collect(),
+        latest_staging: waiting.map(|(proposal, _)| proposal.dir.clone()),
+        slow_memory_chars: 0,
+        staged_skills: named(TargetState::Pending),
+        adopted_skills: named(TargetState::Adopted),
+        has_managed_proposal: waiting.is_some(),
+        proposal: waiting.map(|(proposal, _)| proposal.id.clone()),
+        running: locks::project_holder(&app.paths, &project.id).map(|holder| {
+            format!(
+                "process {} has been {} since {}",
+                holder.pid, holder.doing, holder.since
+            )
+        }),
+        unfinished: runs
+            .iter()
+            .find(|night| night.state != nights::State::Ended)
+            .map(|night| (*night).clone()),
+        last: runs.first().map(|night| night.reason.clone()),
+        suggestions: from_last("suggestions"),
+        missing: from_last("missing"),
+    }))
+}
+
+/// A night as the reference keeps it in its history.
+fn history(night: &Night) -> Value {
+    let from = |key: &str| {
+        night
+            .report
+            .as_ref()
+            .and_then(|report| report.get(key))
+            .cloned()
+    };
+    serde_json::json!({
+        "night": night.number,
+        "night_id": night.id,
+        "outcome": night.outcome,
+        "reason": night.reason,
+        "started_at": night.started_at,
+        "ended_at": night.ended_at,
+        "n_tasks": from("n_tasks"),
+        "staging": from("staging_dir"),
+    })
+}
+
+/// What is asked of a harvest.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HarvestInput {
+    /// The project; the folder the user is in when empty.
+    pub project: Option<PathBuf>,
+    /// Ignore the look-back.
+    #[serde(default)]
+    pub all_time: bool,
+    /// Give the digests of the sessions rather than their tasks.
+    #[serde(default)]
+    pub digests: bool,
+    /// Write a tasks file for review.
+    pub output: Option<PathBuf>,
+}
+
+/// What a night would read.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Harvested {
+    /// The tasks file's content (§1.15), redacted.
+    #[serde(flatten)]
+    pub payload: Value,
+    /// The digests of §1.1, when asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digests: Option<Vec<Digest>>,
+    /// What was left out.
+    pub skipped: Vec<SkipCount>,
+    /// Where was looked: agent, folder, whether it is there, files.
+    pub looked: Vec<Value>,
+    /// Record types nobody knows, which hint at a new format.
+    pub unknown_records: Vec<Value>,
+    /// The file written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<PathBuf>,
+}
+
+/// Lists what a night would read.
+pub async fn harvest(app: &App, input: HarvestInput) -> Result<Box<Harvested>, Problem> {
+    let project = app.project(input.project.as_deref())?;
+    let context = app.night(project)?;
+    let harvest = harvesting::read(&context, input.all_time)?;
+    let mined = mine::heuristic(&harvest.sessions, &|_| false);
+    let prepared = skillopt_sleep::run::tasks_of(&context, &mined)?;
+    let payload = tasks_file::to_json(
+        &context.project.root,
+        context.settings.source.id(),
+        harvest.sessions.len(),
+        &context.settings.target_skill_path,
+        &prepared,
+    );
+    let output = input.output.map(|path| app.directory.join(path));
+    if let Some(path) = &output {
+        write_tasks(path, &payload)?;
+    }
+    Ok(Box::new(Harvested {
+        payload,
+        digests: input.digests.then(|| harvest.sessions.iter().map(skillopt_transcripts::Session::digest).collect()),
+        skipped: SkipCount::of(&harvest),
+        looked: harvest
+            .looked
+            .iter()
+            .map(|looked| {
+                serde_json::json!({
+                    "agent": looked.agent,
+                    "folder": looked.folder,
+                    "present": looked.present,
+                    "files": looked.files,
+                })
+            })
+            .collect(),
+        unknown_records: harvest
+            .unknown
+            .iter()
+            .map(|((agent, name), count)| serde_json::json!({"agent": agent, "type": name, "count": count}))
+            .collect(),
+        output,
+    }))
+}
+
+fn write_tasks(path: &Path, payload: &Value) -> Result<(), Problem> {
+    let mut text = serde_json::to_string_pretty(payload).unwrap_or_default();
+    text.push('\n');
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent).map_err(|error| {
+            Problem::permanent(
+                "output_unwritable",
+                format!("The folder {} cannot be made: {error}.", parent.display()),
+                "Name another file with --output.",
+            )
+        })?;
+    }
+    files::write_private(path, text.as_bytes())
+}

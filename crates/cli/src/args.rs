@@ -1,0 +1,391 @@
+//! The words of the command line. Flags that are settings come from the settings table.
+
+use std::path::PathBuf;
+
+use clap::builder::Str;
+use clap::{
+    Arg, ArgAction, ArgMatches, Args, Command as ClapCommand, FromArgMatches, Parser, Subcommand,
+};
+use skillopt_settings::{Kind, ROWS};
+
+/// Improve the skills of coding agents while you sleep.
+#[derive(Debug, Parser)]
+#[command(
+    name = "skillopt",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) command: Verb,
+}
+
+/// What every command takes.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Common {
+    /// The project's folder, instead of the one you are in.
+    #[arg(long, value_name = "FOLDER", global = true)]
+    pub(crate) project: Option<PathBuf>,
+    /// Print one JSON document, also on failure.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Show progress even when this is no terminal.
+    #[arg(long, global = true)]
+    pub(crate) progress: bool,
+    #[command(flatten)]
+    pub(crate) settings: SettingFlags,
+}
+
+/// The flags of the settings table, as `(name, text)`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SettingFlags(pub(crate) Vec<(String, String)>);
+
+impl FromArgMatches for SettingFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut given = Vec::new();
+        for row in ROWS.iter().filter(|row| !row.flag.is_empty()) {
+            if let Some(values) = matches.get_many::<String>(row.flag) {
+                given.extend(values.map(|value| (row.flag.to_owned(), value.clone())));
+            }
+        }
+        Ok(Self(given))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for SettingFlags {
+    fn augment_args(mut command: ClapCommand) -> ClapCommand {
+        for row in ROWS.iter().filter(|row| !row.flag.is_empty()) {
+            let mut arg = Arg::new(row.flag)
+                .long(row.flag)
+                .help(row.text.trim())
+                .value_name(row.value_name())
+                .action(ArgAction::Append)
+                .global(true)
+                .help_heading("Settings (see `skillopt config show`)")
+                .hide_short_help(true);
+            if matches!(row.kind, Kind::Bool) {
+                // `--auto-adopt` alone means true.
+                arg = arg
+                    .num_args(0..=1)
+                    .require_equals(true)
+                    .default_missing_value(Str::from("true"));
+            }
+            if matches!(row.kind, Kind::Number { .. } | Kind::Whole { .. }) {
+                arg = arg.allow_negative_numbers(true);
+            }
+            command = command.arg(arg);
+        }
+        command
+    }
+
+    fn augment_args_for_update(command: ClapCommand) -> ClapCommand {
+        Self::augment_args(command)
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// The night: run it, preview it, see where it stands.
+    #[command(subcommand)]
+    Sleep(Sleep),
+    /// Registered projects.
+    #[command(subcommand)]
+    Project(Project),
+    /// What nights propose: review, adopt, reject.
+    #[command(subcommand)]
+    Proposal(Proposal),
+    /// Take the newest adoption back, byte for byte.
+    Rollback {
+        /// Id of the proposal; the newest adopted one when left out.
+        id: Option<String>,
+        /// Only show what would be written.
+        #[arg(long)]
+        plan: bool,
+    },
+    /// Nights: list, show, resume, stop.
+    #[command(subcommand)]
+    Night(Night),
+    /// Show the questions that wait for an answer (backend `handoff`).
+    Handoff,
+    /// Settings: show, change, explain.
+    #[command(subcommand)]
+    Config(Config),
+    /// Check that everything a night needs is there.
+    Doctor {
+        /// Check with the bare environment a scheduled run has.
+        #[arg(long)]
+        as_scheduled: bool,
+    },
+    /// Run a whole night on sample sessions in a temporary home; no account needed.
+    Demo {
+        /// A new folder for the sample, instead of a temporary one.
+        #[arg(long, value_name = "FOLDER")]
+        folder: Option<PathBuf>,
+    },
+    /// Run an invented user through some nights.
+    Experiment {
+        /// Who: researcher or programmer.
+        #[arg(long, default_value = "researcher")]
+        persona: String,
+        /// At most so many nights.
+        #[arg(long, default_value_t = 4, value_name = "N")]
+        nights: u32,
+        /// Only the first tasks; 0 for all.
+        #[arg(long, default_value_t = 0, value_name = "N")]
+        limit_tasks: usize,
+        /// Fail unless the score improves and the gate keeps the harmful edit out.
+        #[arg(long)]
+        assert_improves: bool,
+    },
+    /// Take over configuration and archive of ~/.skillopt-sleep.
+    Import {
+        /// The folder of the reference system.
+        #[arg(long, value_name = "FOLDER")]
+        from: Option<PathBuf>,
+        /// Do it; otherwise only show what would be taken over.
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Our own data: size, copy, deletion, another place.
+    #[command(subcommand)]
+    Data(Data),
+    /// Print the completions of a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page.
+    Man,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Sleep {
+    /// Run a night, or go on with the one that was stopped.
+    Run {
+        #[command(flatten)]
+        night: NightFlags,
+    },
+    /// Show what a night would do, at no cost.
+    DryRun {
+        /// Spend like a night and propose nothing, as the reference's dry-run does.
+        #[arg(long)]
+        full: bool,
+        #[command(flatten)]
+        night: NightFlags,
+    },
+    /// Show where the project stands.
+    Status,
+    /// Adopt the newest proposal.
+    Adopt {
+        /// Folder or id of the proposal.
+        #[arg(long, value_name = "PROPOSAL")]
+        staging: Option<String>,
+        /// Only this skill; may be given several times.
+        #[arg(long, value_name = "NAME")]
+        skill: Vec<String>,
+        /// All skills.
+        #[arg(long)]
+        all_skills: bool,
+        /// Managed skill and memory.
+        #[arg(long)]
+        legacy: bool,
+        #[command(flatten)]
+        how: AdoptFlags,
+    },
+    /// List what a night would read.
+    Harvest {
+        /// Ignore the look-back.
+        #[arg(long)]
+        all_time: bool,
+        /// Print the digest of every session as a JSON line, then what was left out.
+        #[arg(long)]
+        digests: bool,
+        /// Write a tasks file for review.
+        #[arg(long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Let cron run the night every day.
+    Schedule {
+        /// Only show the line.
+        #[arg(long)]
+        plan: bool,
+    },
+    /// Take the project off the schedule.
+    Unschedule {
+        /// Every project.
+        #[arg(long)]
+        all: bool,
+    },
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct NightFlags {
+    /// Use the tasks of this file instead of mined ones.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tasks_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct AdoptFlags {
+    /// Only these rules, by the numbers `proposal show` prints.
+    #[arg(long = "rule", value_name = "N", value_delimiter = ',')]
+    pub(crate) rules: Vec<usize>,
+    /// Only show what would be written.
+    #[arg(long)]
+    pub(crate) plan: bool,
+    /// I have read what the scan flagged and want it.
+    #[arg(long)]
+    pub(crate) confirm_flags: bool,
+    /// Test chosen rules on the held-out tasks first.
+    #[arg(long)]
+    pub(crate) validate: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Project {
+    /// List the registered projects.
+    List,
+    /// Register the project.
+    Add,
+    /// Take the project off the list; its history stays.
+    Remove,
+    /// Say where a project's folder is now.
+    Move {
+        /// Id of the project, or the folder it was in.
+        project_id: String,
+        /// The folder it is in now.
+        to: PathBuf,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Proposal {
+    /// List what waits.
+    List {
+        /// Also what was decided.
+        #[arg(long)]
+        all: bool,
+        /// Of every project.
+        #[arg(long)]
+        everywhere: bool,
+    },
+    /// Show a proposal with its evidence.
+    Show {
+        /// Its id; the newest that waits when left out.
+        id: Option<String>,
+    },
+    /// Show only the differences.
+    Diff {
+        /// Its id; the newest that waits when left out.
+        id: Option<String>,
+    },
+    /// Adopt it, or some of its rules.
+    Adopt {
+        /// Its id; the newest that waits when left out.
+        id: Option<String>,
+        /// Only these documents.
+        #[arg(long = "target", value_name = "ID")]
+        targets: Vec<String>,
+        #[command(flatten)]
+        how: AdoptFlags,
+    },
+    /// Say no, with a reason the optimizer is reminded of.
+    Reject {
+        /// Its id; the newest that waits when left out.
+        id: Option<String>,
+        /// Only these documents.
+        #[arg(long = "target", value_name = "ID")]
+        targets: Vec<String>,
+        /// Only these rules.
+        #[arg(long = "rule", value_name = "N", value_delimiter = ',')]
+        rules: Vec<usize>,
+        /// Why.
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Night {
+    /// List nights, newest first.
+    List {
+        /// Of every project.
+        #[arg(long)]
+        everywhere: bool,
+        /// At most so many.
+        #[arg(long, default_value_t = 20, value_name = "N")]
+        limit: usize,
+    },
+    /// Show a night: stages, spend, verdicts.
+    Show {
+        /// Its id; the newest when left out.
+        id: Option<i64>,
+        /// Also its events.
+        #[arg(long)]
+        events: bool,
+    },
+    /// Go on with the night that was stopped.
+    Resume,
+    /// Stop the running night, or end one that waits.
+    Cancel {
+        /// Its id; the unfinished one when left out.
+        id: Option<i64>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Config {
+    /// Show every setting and where its value comes from.
+    Show,
+    /// Change a setting.
+    Set {
+        /// Its name, for example models.backend.
+        key: String,
+        /// Its new value; left out, it is taken out of the file.
+        value: Option<String>,
+        /// Change it for this project only.
+        #[arg(long)]
+        for_project: bool,
+    },
+    /// Say what a setting does and which layer decided.
+    Explain {
+        /// Its name.
+        key: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Data {
+    /// How much space is used.
+    Size,
+    /// Copy everything into a new folder.
+    Export {
+        /// The folder.
+        to: PathBuf,
+    },
+    /// Delete data; without --yes it is only shown.
+    Purge {
+        /// Prompts, replies and digests; verdicts, proposals and backups stay.
+        #[arg(long)]
+        evidence: bool,
+        /// Everything.
+        #[arg(long)]
+        everything: bool,
+        /// Do it.
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Move everything to a new folder.
+    Move {
+        /// The folder.
+        to: PathBuf,
+    },
+}

@@ -1,0 +1,400 @@
+//! Outputs as text or JSON.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+use skillopt_app::commands::Output;
+use skillopt_app::context::App;
+use skillopt_app::{doctor, proposal, sleep};
+
+use crate::terminal::{coloured, plain};
+use crate::translate::View;
+
+mod night;
+mod review;
+
+/// Exit code of a command that succeeded.
+pub(crate) fn exit_code(output: &Output, view: View) -> u8 {
+    match output {
+        Output::SleepRun(ran) => ran.exit_code,
+        Output::Demo(demonstration) => u8::from(demonstration.proposal.is_none()),
+        Output::Doctor(diagnosis) => u8::from(!diagnosis.healthy),
+        Output::Experiment(experiment) if view == View::AssertImproves => {
+            u8::from(!(experiment.improved && experiment.gate_blocks_harmful))
+        }
+        _ => 0,
+    }
+}
+
+/// The output as one JSON document. Nights have the keys of the reference.
+pub(crate) fn json(output: &Output, view: View) -> String {
+    if view == View::Digests {
+        return text_of_digests(output);
+    }
+    let value = match output {
+        Output::SleepRun(ran) => ran.report.run_json(),
+        Output::ProposalAdopt(adopted) => adopted_json(adopted),
+        other => json!(other),
+    };
+    format!(
+        "{}\n",
+        serde_json::to_string_pretty(&value).unwrap_or_default()
+    )
+}
+
+/// The keys of the reference's `adopt --json` (§9.6) beside ours.
+fn adopted_json(adopted: &proposal::AdoptOutput) -> Value {
+    let mut value = json!(adopted);
+    value["ok"] = json!(true);
+    value["mode"] = json!("legacy");
+    value["updated_paths"] = json!(
+        adopted
+            .receipts
+            .iter()
+            .map(|receipt| &receipt.real_path)
+            .collect::<Vec<_>>()
+    );
+    value["adopted_skills"] = json!(
+        adopted
+            .receipts
+            .iter()
+            .map(|receipt| &receipt.target)
+            .collect::<Vec<_>>()
+    );
+    value
+}
+
+/// The output for a person.
+pub(crate) fn text(output: &Output, view: View, app: &App) -> String {
+    let mut out = String::new();
+    // Writing to a String cannot fail.
+    let _ = render(output, view, app, &mut out);
+    out
+}
+
+fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt::Result {
+    match output {
+        Output::SleepRun(ran) => night::report(&ran.report, out),
+        Output::SleepDryRun(preview) => night::preview(preview, out),
+        Output::SleepStatus(status) => night::status(status, out),
+        Output::SleepHarvest(_) if view == View::Digests => out.write_str(&text_of_digests(output)),
+        Output::SleepHarvest(harvested) => harvest(harvested, out),
+        Output::SleepSchedule(scheduled) | Output::SleepUnschedule(scheduled) => {
+            writeln!(out, "{}", scheduled.message)?;
+            for entry in &scheduled.entries {
+                writeln!(out, "  {}", plain(entry))?;
+            }
+            if !scheduled.changed && !scheduled.line.is_empty() {
+                writeln!(out, "  {}", plain(&scheduled.line))?;
+            }
+            if !scheduled.reference_entries.is_empty() {
+                writeln!(
+                    out,
+                    "Your crontab also runs the reference system every night:"
+                )?;
+                for entry in &scheduled.reference_entries {
+                    writeln!(out, "  {}", plain(entry))?;
+                }
+                writeln!(
+                    out,
+                    "Remove its block with `crontab -e` when SkillOpt takes its place."
+                )?;
+            }
+            for warning in &scheduled.warnings {
+                writeln!(out, "! {}", plain(warning))?;
+            }
+            Ok(())
+        }
+        Output::ProjectList(rows) if rows.is_empty() => {
+            writeln!(
+                out,
+                "No project is registered. The first `skillopt sleep run` in a folder registers it."
+            )
+        }
+        Output::ProjectList(rows) => rows.iter().try_for_each(|row| project(row, out)),
+        Output::ProjectAdd(row) | Output::ProjectRemove(row) | Output::ProjectMove(row) => {
+            project(row, out)
+        }
+        Output::ProposalList(rows) => review::list(rows, out),
+        Output::ProposalShow(shown) => review::show(shown, view == View::Diff, out),
+        Output::ProposalAdopt(adopted) => review::adopted(adopted, out),
+        Output::ProposalReject(rejected) => writeln!(
+            out,
+            "Rejected: {}. The optimizer is reminded not to propose it again.",
+            plain(&rejected.targets.join(", "))
+        ),
+        Output::Rollback(rolled) => {
+            let verb = if rolled.receipts.is_empty() {
+                "Would be taken back"
+            } else {
+                "Taken back"
+            };
+            for file in &rolled.files {
+                writeln!(out, "{verb}: {}", plain(&file.to_string_lossy()))?;
+            }
+            Ok(())
+        }
+        Output::NightList(rows) => night::list(rows, out),
+        Output::NightShow(shown) => night::show(shown, out),
+        Output::NightCancel(cancelled) if cancelled.told => {
+            writeln!(
+                out,
+                "Night {} was told to stop; it does so at the next model call.",
+                cancelled.id
+            )
+        }
+        Output::NightCancel(cancelled) => writeln!(out, "Night {} was ended.", cancelled.id),
+        Output::Handoff(questions) => handoff(questions, out),
+        Output::ConfigShow(rows) => settings(rows, out),
+        Output::ConfigSet(row) => {
+            let file = row
+                .file
+                .as_ref()
+                .map_or_else(String::new, |file| file.to_string_lossy().into_owned());
+            writeln!(
+                out,
+                "{} = {} (decided by {}; written to {})",
+                row.key,
+                row.value,
+                word(&row.layer),
+                plain(&file)
+            )
+        }
+        Output::ConfigExplain(explained) => {
+            writeln!(out, "{} = {}", explained.key, explained.value)?;
+            writeln!(out, "  {}", explained.text)?;
+            writeln!(
+                out,
+                "  Takes {}. Default: {}.",
+                explained.allowed, explained.default
+            )?;
+            writeln!(out, "  Decided by: {}", word(&explained.layer))?;
+            for given in &explained.given {
+                writeln!(
+                    out,
+                    "    {}: {} ({})",
+                    word(&given.layer),
+                    given.value,
+                    plain(&given.place)
+                )?;
+            }
+            writeln!(
+                out,
+                "  Variable: {}  Flag: {}",
+                explained.variable, explained.flag
+            )
+        }
+        Output::Doctor(diagnosis) => diagnosis.findings.iter().try_for_each(|finding| {
+            let mark = match finding.health {
+                doctor::Health::Good => "ok ",
+                doctor::Health::Warning => "!  ",
+                doctor::Health::Bad => "BAD",
+            };
+            writeln!(
+                out,
+                "{mark} {}: {}",
+                finding.subject,
+                plain(&finding.message)
+            )?;
+            if !finding.guidance.is_empty() {
+                writeln!(out, "      {}", plain(&finding.guidance))?;
+            }
+            Ok(())
+        }),
+        Output::Demo(demonstration) => {
+            writeln!(
+                out,
+                "A sample project was made in {}.",
+                demonstration.project.display()
+            )?;
+            night::report(&demonstration.report, out)?;
+            if let Some(shown) = &demonstration.proposal {
+                writeln!(out)?;
+                review::show(shown, false, out)?;
+            }
+            writeln!(out, "\nGo on from here:")?;
+            for next in &demonstration.next {
+                writeln!(out, "  {next}")?;
+            }
+            Ok(())
+        }
+        Output::Experiment(experiment) => {
+            night::experiment(experiment, view == View::AssertImproves, out)
+        }
+        Output::Import(imported) => {
+            let verb = if imported.applied {
+                "Taken over"
+            } else {
+                "Would be taken over (add --yes)"
+            };
+            writeln!(out, "{verb} from {}:", imported.from.display())?;
+            lines("setting", &imported.settings, out)?;
+            lines("ignored", &imported.ignored, out)?;
+            for row in &imported.tasks {
+                writeln!(
+                    out,
+                    "  {} tasks of {}",
+                    row["tasks"],
+                    plain(row["project"].as_str().unwrap_or(""))
+                )?;
+            }
+            imported
+                .notes
+                .iter()
+                .try_for_each(|note| writeln!(out, "  {}", plain(note)))
+        }
+        Output::DataSize(size) => {
+            writeln!(out, "{}", app.paths.data.display())?;
+            for (name, bytes) in json!(size).as_object().into_iter().flatten() {
+                writeln!(
+                    out,
+                    "  {name:<10} {:>10}",
+                    bytes_words(bytes.as_u64().unwrap_or(0))
+                )?;
+            }
+            Ok(())
+        }
+        Output::DataExport(done) | Output::DataPurge(done) | Output::DataMove(done) => {
+            writeln!(out, "{}", plain(&done.message))?;
+            if !done.applied {
+                writeln!(
+                    out,
+                    "{}",
+                    serde_json::to_string_pretty(&done.detail).unwrap_or_default()
+                )?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn lines(name: &str, rows: &Value, out: &mut String) -> std::fmt::Result {
+    for row in rows.as_array().into_iter().flatten() {
+        writeln!(out, "  {name}: {}", plain(&row.to_string()))?;
+    }
+    Ok(())
+}
+
+/// A word of ours as it is serialised.
+pub(crate) fn word<T: serde::Serialize>(value: &T) -> String {
+    json!(value).as_str().unwrap_or_default().replace('_', " ")
+}
+
+fn bytes_words(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{} kB", bytes / 1_000),
+        1_000_000..1_000_000_000 => format!("{} MB", bytes / 1_000_000),
+        _ => format!("{}.{} GB", bytes / 1_000_000_000, bytes / 100_000_000 % 10),
+    }
+}
+
+/// Digests as JSON lines, then what was left out and why.
+fn text_of_digests(output: &Output) -> String {
+    let Output::SleepHarvest(harvested) = output else {
+        return String::new();
+    };
+    let mut text = String::new();
+    for digest in harvested.digests.iter().flatten() {
+        text.push_str(&json!(digest).to_string());
+        text.push('\n');
+    }
+    text.push_str(
+        &json!({"skipped": harvested.skipped, "unknown_records": harvested.unknown_records})
+            .to_string(),
+    );
+    text.push('\n');
+    text
+}
+
+fn harvest(harvested: &sleep::Harvested, out: &mut String) -> std::fmt::Result {
+    let payload = &harvested.payload;
+    let tasks = payload["tasks"].as_array().map_or(&[][..], Vec::as_slice);
+    writeln!(
+        out,
+        "{} sessions, {} tasks that recur and can be judged.",
+        payload["n_sessions"],
+        tasks.len()
+    )?;
+    for task in tasks {
+        let intent = plain(task["intent"].as_str().unwrap_or(""));
+        let intent: String = intent.chars().take(90).collect();
+        let part = |key: &str| task[key].as_str().unwrap_or("").to_owned();
+        writeln!(out, "  [{}/{}] {intent}", part("split"), part("outcome"))?;
+    }
+    night::skipped(&harvested.skipped, out)?;
+    if let Some(file) = &harvested.output {
+        writeln!(
+            out,
+            "Written to {}. Review it, then set \"reviewed\": true in it.",
+            file.display()
+        )?;
+    }
+    Ok(())
+}
+
+fn project(row: &skillopt_app::project::ProjectRow, out: &mut String) -> std::fmt::Result {
+    let gone = if row.present {
+        ""
+    } else {
+        "  (the folder is gone: `skillopt project move`)"
+    };
+    let last = row
+        .last_outcome
+        .map_or_else(|| "no night yet".to_owned(), |outcome| word(&outcome));
+    writeln!(
+        out,
+        "{}  {}{gone}",
+        row.project.id,
+        plain(&row.project.root)
+    )?;
+    writeln!(out, "    {last}; {} proposals wait", row.waiting)
+}
+
+fn handoff(questions: &skillopt_app::handoff::Questions, out: &mut String) -> std::fmt::Result {
+    let open = questions
+        .pending
+        .iter()
+        .filter(|question| question["answered"] == false)
+        .count();
+    if questions.pending.is_empty() {
+        return writeln!(out, "No question waits.");
+    }
+    writeln!(
+        out,
+        "{open} of {} questions wait for an answer.",
+        questions.pending.len()
+    )?;
+    writeln!(out, "Read them in {}", questions.prompts.display())?;
+    writeln!(
+        out,
+        "and write each answer to {}",
+        questions.answers.join("<id>.md").display()
+    )?;
+    writeln!(out, "Then `skillopt night resume` goes on.")
+}
+
+fn settings(rows: &[skillopt_app::config::SettingRow], out: &mut String) -> std::fmt::Result {
+    for warning in rows.iter().flat_map(|row| &row.warnings) {
+        writeln!(out, "! {}", plain(warning))?;
+    }
+    for row in rows {
+        let layer = word(&row.layer);
+        let from = if layer == "default" {
+            String::new()
+        } else {
+            format!("   <- {layer}")
+        };
+        writeln!(out, "{} = {}{from}", row.key, plain(&row.value.to_string()))?;
+    }
+    Ok(())
+}
+
+/// `text` in a colour, when colours are wanted.
+pub(crate) fn tinted(text: &str, colour: &str) -> String {
+    if coloured() {
+        format!("\u{1b}[{colour}m{text}\u{1b}[0m")
+    } else {
+        text.to_owned()
+    }
+}

@@ -1,0 +1,49 @@
+//! What depends on the terminal: signals, colours, and text of strangers.
+
+use std::io::IsTerminal;
+
+/// Ends when the user or the system asks the program to stop.
+pub(crate) async fn told_to_stop() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = tokio::signal::ctrl_c() => {}
+            }
+            return;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}
+
+/// Whether colours are wanted on stdout: a terminal, and no `NO_COLOR`.
+pub(crate) fn coloured() -> bool {
+    std::io::stdout().is_terminal()
+        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Text without anything a terminal would act on; line breaks and tabs stay.
+pub(crate) fn plain(text: &str) -> String {
+    text.chars()
+        .map(|c| {
+            let acts = (c.is_control() && c != '\n' && c != '\t')
+                || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+            if acts { '\u{fffd}' } else { c }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_of_strangers_do_not_reach_the_terminal() {
+        assert_eq!(
+            plain("a\u{1b}[31mb\n\tc\u{202e}"),
+            "a\u{fffd}[31mb\n\tc\u{fffd}"
+        );
+    }
+}
