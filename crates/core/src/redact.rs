@@ -78,10 +78,32 @@ impl Redactor {
     }
 }
 
+/// How often a text is gone over at most.
+const MOST_PASSES: usize = 4;
+
+/// Goes over the text until nothing more is found. A mark can end what ran on in the first pass, so a
+/// text with secrets is gone over once more; one without takes a single pass.
 fn redact_except<'t>(text: &'t str, false_alarms: &HashSet<String>) -> Redacted<'t> {
-    let mut scan = Scan::new(text, false_alarms);
-    scan.run();
-    scan.finish()
+    let mut whole = Redacted {
+        text: Cow::Borrowed(text),
+        count: 0,
+    };
+    for _ in 0..MOST_PASSES {
+        let mut scan = Scan::new(&whole.text, false_alarms);
+        scan.run();
+        let Redacted {
+            text: Cow::Owned(text),
+            count,
+        } = scan.finish()
+        else {
+            break;
+        };
+        whole = Redacted {
+            text: Cow::Owned(text),
+            count: whole.count + count,
+        };
+    }
+    whole
 }
 
 /// One pass over a text.
@@ -117,11 +139,12 @@ impl<'t, 'k> Scan<'t, 'k> {
     }
 
     fn run(&mut self) {
-        let mut shaped = run::next_secret(self.bytes, 0, &mut self.work);
+        let mut runs = run::Runs::default();
+        let mut shaped = runs.next(self.bytes, 0, &mut self.work);
         let mut hit = self.next_keyword();
         loop {
             if shaped.is_some_and(|span| span.start < self.floor) {
-                shaped = run::next_secret(self.bytes, self.floor, &mut self.work);
+                shaped = runs.next(self.bytes, self.floor, &mut self.work);
             }
             if hit.is_some_and(|(start, ..)| start < self.at) {
                 hit = self.next_keyword();
@@ -207,6 +230,166 @@ impl<'t, 'k> Scan<'t, 'k> {
         Redacted {
             text: Cow::Owned(self.out),
             count: self.count,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes looked at, besides the automaton's and the shape pass's own single pass.
+    fn work(text: &str) -> usize {
+        let none = HashSet::new();
+        let mut scan = Scan::new(text, &none);
+        scan.run();
+        scan.work
+    }
+
+    /// Repetitions that make a backtracking or rescanning matcher quadratic (§14 #75 and more).
+    const HOSTILE: &[&str] = &[
+        "a_",
+        "a-",
+        "token_",
+        "token-",
+        "password=",
+        "password:",
+        "password ",
+        "password='",
+        "password=\"",
+        "password=\\\"",
+        "password=\"\"\"",
+        "key=",
+        "key=\"",
+        "key='x",
+        "key=a,",
+        "api_key=",
+        "eyJ",
+        "eyJ-",
+        "eyJaaaaaa.",
+        "eyJ.eyJ-",
+        "sk-",
+        "sk-a-",
+        "sk-foo-bar-",
+        "ghp_",
+        "npm_",
+        "pypi-",
+        "tskey-",
+        "xapp-",
+        "key-",
+        "secret_",
+        "SG.",
+        "SG.aaaaaaaaaaaaaaaaaaaa-",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----\n",
+        "-----BEGIN PRIVATE KEY-----\nAAAAAAAAAAAAAAAAAAAAAAAA\n",
+        "-----BEGIN ",
+        "-----",
+        "://",
+        "://a:",
+        "://a:b@",
+        "://a:b",
+        "/sig=",
+        "sig=",
+        "sig=aaaaaaaaaaa(",
+        "/signature=",
+        "signature=",
+        "Authorization: ",
+        "Authorization: Bearer ",
+        "Authorization: Digest \"",
+        "Authorization: \"",
+        "Bearer ",
+        "Bearer aaaaaaaaaaaaaaaa",
+        "Cookie: a=1;",
+        "cookie=1;",
+        "cookie=a=1;",
+        "Cookie: \"a=",
+        "/api/webhooks/",
+        "/api/webhooks/1",
+        "hooks.slack.com/services/",
+        "1234567:AA",
+        ":AA",
+        "curl -u ",
+        "curl -u \"",
+        " -u a:b",
+        "--user '",
+        "<token>",
+        "<token>a",
+        "token>",
+        "[REDACTED",
+        "[REDACTED_",
+        "[REDACTED]",
+        "password {",
+        "password={",
+        "password=[\"",
+        "password=[\"a\",",
+        "password: |\n ",
+        "password: |\n  a\n",
+        "token: a(",
+        "token: a = ",
+        "token: A<",
+        "token=f(\"",
+        "token, value: ",
+        "\"token\", \"value\": \"",
+        "password is ",
+        "\\n",
+        "\\u003dtoken",
+        "\u{1b}[32m",
+        "MTk4NjIyNDgzNDcxOTI1MjQ4.",
+        "SK0123456789abcdef0123456789abcdef",
+        "ab.",
+        "............",
+        "密码：",
+        "пароль: ",
+        "é",
+        "\r\n",
+        "\u{feff}",
+        "AKIA",
+        "pass=",
+        "export A_TOKEN=a&b",
+        "TOKEN=&a",
+        "\nTOKEN=a,b",
+        "\"",
+        "'",
+        "\\",
+        "{{",
+        "${",
+        "}",
+        "auth=",
+    ];
+
+    #[test]
+    fn time_is_linear_on_hostile_text() {
+        for seed in HOSTILE {
+            let once = seed.repeat(6_000 / seed.len());
+            let twice = once.repeat(4);
+            let (small, large) = (work(&once), work(&twice));
+            assert!(
+                large <= 5 * small + 4096,
+                "{seed:?}: {small} for {}, {large} for {}",
+                once.len(),
+                twice.len()
+            );
+            assert!(
+                large <= 48 * twice.len() + 4096,
+                "{seed:?}: {large} for {}",
+                twice.len()
+            );
+        }
+    }
+
+    #[test]
+    fn time_is_linear_on_pairs_of_hostile_texts() {
+        for first in HOSTILE {
+            for second in HOSTILE {
+                let text = format!("{first}{second}").repeat(16);
+                let found = work(&text);
+                assert!(
+                    found <= 60 * text.len() + 4096,
+                    "{first:?} and {second:?}: {found} for {}",
+                    text.len()
+                );
+            }
         }
     }
 }

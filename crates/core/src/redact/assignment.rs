@@ -1,13 +1,13 @@
 //! Values behind the name of a credential.
 
-use memchr::memchr2;
+use memchr::{memchr2, memmem};
 
 use super::class::{ALNUM, DIGIT, LOWER, UNDERSCORE, UPPER, any, begins_word, is};
 use super::keyword::Word;
 use super::name::{Strength, name_end, strength};
 use super::value::{
     Form, Value, bare, braced, is_bare_secret, is_code, is_placeholder, is_random, is_small_number,
-    quote_at, quoted, skip_blanks, skip_space,
+    is_word, quote_at, quoted, skip_blanks, skip_lines,
 };
 use super::{Scan, mark, provider};
 
@@ -21,6 +21,8 @@ struct Name {
     strength: Strength,
     /// Whether a quote follows the name: a key of JSON, or an index.
     quoted: bool,
+    /// Whether a type stands between the name and the value.
+    typed: bool,
 }
 
 /// The sign between a name and a value.
@@ -32,15 +34,16 @@ enum Sign {
     Equals,
     /// `==`, `!=`: only a literal counts.
     Compare,
+    /// `=>`: a literal in a map, or the arm of a match, where whole sentences may stand.
+    Arrow,
 }
 
 /// The sign at `at`, and where it ends.
 fn sign(bytes: &[u8], at: usize) -> Option<(usize, Sign)> {
     Some(match bytes.get(at..)? {
         [b':', b':', ..] | [b'=', b'~', ..] => return None,
-        [b':', b'=', ..] | [b'?', b'=', ..] | [b'+', b'=', ..] | [b'=', b'>', ..] => {
-            (at + 2, Sign::Equals)
-        }
+        [b':', b'=', ..] | [b'?', b'=', ..] | [b'+', b'=', ..] => (at + 2, Sign::Equals),
+        [b'=', b'>', ..] => (at + 2, Sign::Arrow),
         [b'|', b'|', b'=', ..] | [b'?', b'?', b'=', ..] => (at + 3, Sign::Equals),
         [b'=' | b'!', b'=', b'=', ..] => (at + 3, Sign::Compare),
         [b'=' | b'!', b'=', ..] => (at + 2, Sign::Compare),
@@ -53,6 +56,28 @@ fn sign(bytes: &[u8], at: usize) -> Option<(usize, Sign)> {
         [0xef, 0xbc, 0x9a, ..] => (at + 3, Sign::Colon),
         _ => return None,
     })
+}
+
+/// Whether a call with this callee makes a value of its argument: `String::from`, `Secret`, `b64decode`.
+fn is_constructor(callee: &[u8]) -> bool {
+    const MAKERS: [&[u8]; 6] = [
+        b"str",
+        b"bytes",
+        b"bytearray",
+        b"Buffer.from",
+        b"atob",
+        b"b64decode",
+    ];
+    let path = callee
+        .iter()
+        .all(|&byte| is(byte, ALNUM | UNDERSCORE) || b"&*.:<>!? ".contains(&byte));
+    let last = callee
+        .rsplit(|&byte| byte == b':' || byte == b' ')
+        .next()
+        .unwrap_or(callee);
+    path && (MAKERS.contains(&last)
+        || callee.windows(2).any(|pair| pair == b"::")
+        || last.first().is_some_and(|&first| is(first, UPPER)))
 }
 
 /// White space is skipped at most this far on either side of a sign.
@@ -76,7 +101,6 @@ impl Scan<'_, '_> {
         let Some(strength) = strength(bytes, self.floor, start, end, word) else {
             return;
         };
-        self.work += LONGEST_GAP;
         let mut at = name_end;
         let mut name = Name {
             start,
@@ -84,6 +108,7 @@ impl Scan<'_, '_> {
             word,
             strength,
             quoted: false,
+            typed: false,
         };
         if let Some((quote, _)) = quote_at(bytes, at) {
             name.quoted = true;
@@ -98,10 +123,11 @@ impl Scan<'_, '_> {
             .take_while(|&&byte| byte == b'*')
             .count();
         let gap = if name.quoted {
-            skip_space(bytes, at, LONGEST_GAP)
+            skip_lines(bytes, at, LONGEST_GAP).0
         } else {
             skip_blanks(bytes, at, LONGEST_GAP)
         };
+        self.work += gap - start;
         if let Some((after, sign)) = sign(bytes, gap) {
             self.assigned(&name, after, sign);
         } else if bytes.get(gap) == Some(&b'(') {
@@ -120,8 +146,8 @@ impl Scan<'_, '_> {
     fn value_field(&self, name: &Name, at: usize) -> Option<(usize, Sign)> {
         let bytes = self.bytes;
         let comma = at + usize::from(bytes.get(at) == Some(&b','));
-        let mut field = skip_space(bytes, comma, LONGEST_GAP);
-        if field == comma || !(name.quoted || bytes[comma..field].contains(&b'\n')) {
+        let (mut field, line) = skip_lines(bytes, comma, LONGEST_GAP);
+        if field == comma || !(name.quoted || line) {
             return None;
         }
         if let Some((quote, _)) = quote_at(bytes, field) {
@@ -149,7 +175,7 @@ impl Scan<'_, '_> {
             at = skip_blanks(bytes, at + 2, LONGEST_GAP);
         }
         if name.quoted {
-            let line = skip_space(bytes, after, LONGEST_GAP);
+            let line = skip_lines(bytes, after, LONGEST_GAP).0;
             if quote_at(bytes, line).is_some() {
                 at = line;
             }
@@ -165,10 +191,13 @@ impl Scan<'_, '_> {
         }
         if let Some((quote, slashes)) = quote_at(bytes, at) {
             let value = quoted(bytes, quote, slashes);
-            self.consider(name, &value, after, sign);
+            let sentence = bytes[value.start..value.end].contains(&b' ');
+            if sign != Sign::Arrow || name.quoted || !sentence {
+                self.consider(name, &value, after, sign);
+            }
             return;
         }
-        if sign == Sign::Compare {
+        if matches!(sign, Sign::Compare | Sign::Arrow) {
             return;
         }
         match bytes.get(at) {
@@ -184,7 +213,7 @@ impl Scan<'_, '_> {
                     }
                 }
             }
-            Some(b'[') if quote_at(bytes, skip_space(bytes, at + 1, LONGEST_GAP)).is_some() => {
+            Some(b'[') if quote_at(bytes, skip_lines(bytes, at + 1, LONGEST_GAP).0).is_some() => {
                 self.list(name, at + 1, after, sign);
             }
             Some(b'|' | b'>') if sign == Sign::Colon && name.strength == Strength::Sure => {
@@ -195,7 +224,12 @@ impl Scan<'_, '_> {
                 let value = self.bare_for(name, at, environment);
                 let text = &bytes[value.start..value.end];
                 let rest = &bytes[value.end..bytes.len().min(value.end + 256)];
-                if !environment && is_code(text, rest, at == after, sign == Sign::Colon) {
+                self.work += value.after - value.start;
+                if !environment
+                    && (is_placeholder(text)
+                        || is_word(text)
+                        || is_code(text, rest, at == after, sign == Sign::Colon))
+                {
                     self.code(name, &value, sign);
                 } else {
                     self.consider(name, &value, after, sign);
@@ -207,7 +241,7 @@ impl Scan<'_, '_> {
     /// The bare value at `at`. Behind a name that says little, a value is read to its end only when its
     /// beginning looks like a secret: what is kept may be read again, and must be short.
     fn bare_for(&self, name: &Name, at: usize, environment: bool) -> Value {
-        const LONGEST_KEPT: usize = 256;
+        const LONGEST_KEPT: usize = 96;
         let near = bare(
             &self.bytes[..self.bytes.len().min(at + LONGEST_KEPT)],
             at,
@@ -225,7 +259,9 @@ impl Scan<'_, '_> {
     /// Takes out a value unless it is plainly none.
     fn consider(&mut self, name: &Name, value: &Value, after: usize, sign: Sign) {
         let bytes = self.bytes;
-        self.work += value.after - value.start;
+        if value.form != Form::Bare {
+            self.work += value.after - value.start;
+        }
         let text = &bytes[value.start..value.end];
         let closed = matches!(value.form, Form::Quoted { closed: true });
         if let Some(end) = mark::end_at(bytes, value.start)
@@ -234,14 +270,22 @@ impl Scan<'_, '_> {
             self.keep_to(end);
             return;
         }
-        if is_placeholder(text) || (value.form == Form::Bare && is_small_number(text)) {
+        let short = value.form == Form::Bare && (text.len() < 3 || is_small_number(text));
+        if short || is_placeholder(text) || (value.form == Form::Bare && is_word(text)) {
             return;
         }
         let number = text.iter().all(|&byte| is(byte, DIGIT));
-        if name.word == Word::Token && value.form == Form::Bare && number && text.len() <= 9 {
+        let counted = name.typed || (name.word == Word::Token && text.len() <= 9);
+        if value.form == Form::Bare && number && counted {
             return;
         }
         let path = matches!(text, [b'/', ..] | [b'~', b'/', ..] | [b'.', b'/', ..]);
+        let spaced = sign == Sign::Equals && value.start > after && value.form == Form::Bare;
+        let word =
+            text.len() < 16 && is(text[0], UPPER) && text[1..].iter().all(|&byte| is(byte, LOWER));
+        if name.word == Word::Token && spaced && word {
+            return;
+        }
         if name.word == Word::Pwd && path {
             return;
         }
@@ -277,7 +321,8 @@ impl Scan<'_, '_> {
             return mark::PLAIN;
         }
         let tight = after == name.end + 1 && sign == Sign::Equals;
-        let before = &bytes[self.floor..name.start];
+        // Behind the first string of a list, the floor is past the name.
+        let before = &bytes[self.floor.min(name.start)..name.start];
         let word = &bytes[name.start..name.end];
         let alone = before
             .last()
@@ -342,9 +387,7 @@ impl Scan<'_, '_> {
         let line = memchr2(b'\n', b'\r', window).unwrap_or(window.len());
         let window = &window[..line];
         if let Some(call) = memchr2(b'(', b'[', window)
-            && window[..call]
-                .iter()
-                .all(|&byte| is(byte, ALNUM | UNDERSCORE) || b"&*.:<>!? ".contains(&byte))
+            && is_constructor(&window[..call])
         {
             self.argument(value.start + call + 1);
             return;
@@ -356,7 +399,11 @@ impl Scan<'_, '_> {
                 .all(|&byte| is(byte, ALNUM | UNDERSCORE) || b"&*.:<>[]|?' ".contains(&byte))
             && window.get(equals + 1) != Some(&b'>')
         {
-            self.assigned(name, value.start + equals + 1, Sign::Equals);
+            let typed = Name {
+                typed: true,
+                ..*name
+            };
+            self.assigned(&typed, value.start + equals + 1, Sign::Equals);
         }
     }
 
@@ -405,7 +452,7 @@ impl Scan<'_, '_> {
         }
         let end = memchr2(b'<', b'\n', &self.bytes[start..])
             .map_or(self.bytes.len(), |length| start + length);
-        if self.bytes.get(end) == Some(&b'<') {
+        if self.bytes[end..].starts_with(b"</") {
             let value = Value {
                 start,
                 end,
@@ -420,13 +467,13 @@ impl Scan<'_, '_> {
     fn list(&mut self, name: &Name, start: usize, after: usize, sign: Sign) {
         let mut at = start;
         loop {
-            at = skip_space(self.bytes, at, LONGEST_GAP);
+            at = skip_lines(self.bytes, at, LONGEST_GAP).0;
             let Some((quote, slashes)) = quote_at(self.bytes, at) else {
                 break;
             };
             let value = quoted(self.bytes, quote, slashes);
             self.consider(name, &value, after, sign);
-            at = skip_space(self.bytes, value.after, LONGEST_GAP);
+            at = skip_lines(self.bytes, value.after, LONGEST_GAP).0;
             if self.bytes.get(at) != Some(&b',') {
                 break;
             }
@@ -435,32 +482,46 @@ impl Scan<'_, '_> {
         self.at = self.at.max(at.min(self.bytes.len()));
     }
 
-    /// A block of YAML: the indented lines behind `name: |`.
+    /// A block of YAML: the indented lines behind `name: |`. Line ends may be written as `\n`.
     fn block(&mut self, name: &Name, at: usize) {
         const MOST_LINES: usize = 64;
         let bytes = self.bytes;
         let at = at + usize::from(matches!(bytes.get(at), Some(b'-' | b'+')));
         let line = skip_blanks(bytes, at, LONGEST_GAP);
-        if bytes.get(line) != Some(&b'\n') {
-            return;
-        }
-        let start = skip_blanks(bytes, line + 1, LONGEST_GAP);
-        let indent = start - line - 1;
+        let end_of_line: &[u8] = match bytes.get(line..) {
+            Some([b'\n', ..]) => b"\n",
+            Some([b'\\', b'n', ..]) => b"\\n",
+            _ => return,
+        };
+        let start = skip_blanks(bytes, line + end_of_line.len(), LONGEST_GAP);
+        let indent = start - line - end_of_line.len();
         if indent == 0 || mark::end_at(bytes, start).is_some() {
             return;
         }
         let mut end = start;
         for _ in 0..MOST_LINES {
-            end = memchr::memchr(b'\n', &bytes[end..]).map_or(bytes.len(), |length| end + length);
-            let next = skip_blanks(bytes, (end + 1).min(bytes.len()), indent);
-            if end == bytes.len() || next - end - 1 < indent {
+            let line = end;
+            end =
+                memmem::find(&bytes[end..], end_of_line).map_or(bytes.len(), |length| end + length);
+            if end_of_line.len() == 2
+                && let Some(quote) = memchr::memchr(b'"', &bytes[line..end])
+            {
+                // The string of JSON around the block ends.
+                end = line + quote;
+                end -= usize::from(bytes[end - 1] == b'\\');
                 break;
             }
-            end = next;
+            let next = (end + end_of_line.len()).min(bytes.len());
+            let text = skip_blanks(bytes, next, indent);
+            if text - next < indent {
+                break;
+            }
+            end = text;
         }
+        let end = end.max(start);
         let value = Value {
             start,
-            end: end.min(bytes.len()),
+            end,
             after: end,
             form: Form::Bare,
         };
@@ -484,6 +545,7 @@ impl Scan<'_, '_> {
                 }
             }
         }
+        let told = at > gap;
         let value = match quote_at(bytes, at) {
             Some((quote, slashes)) => quoted(bytes, quote, slashes),
             None => bare(bytes, at, false),
@@ -501,7 +563,7 @@ impl Scan<'_, '_> {
             return;
         }
         let quoted = value.form != Form::Bare;
-        if quoted && (!any(text, DIGIT) || text.contains(&b' ')) {
+        if (quoted || told) && (!any(text, DIGIT) || text.contains(&b' ')) {
             return;
         }
         let opens = text

@@ -4,7 +4,7 @@ use memchr::{memmem, memrchr};
 
 use super::class::{ALNUM, BASE64, DASH, DIGIT, DOT, URL, WORD, any, begins_word, is, run_end};
 use super::value::{
-    Form, Value, bare, is_bare_secret, is_placeholder, is_small_number, quote_at, quoted,
+    Form, Value, bare, is_bare_secret, is_code, is_reference, is_small_number, quote_at, quoted,
     skip_blanks,
 };
 use super::{Scan, mark, provider, run};
@@ -59,10 +59,7 @@ impl Scan<'_, '_> {
         {
             return mark;
         }
-        match run::next_secret(&self.bytes[start..end], 0, &mut self.work) {
-            Some(span) if span.start == 0 && span.end == end - start => span.mark,
-            _ => mark::PLAIN,
-        }
+        run::mark_of(&self.bytes[start..end], &mut self.work).unwrap_or(mark::PLAIN)
     }
 
     /// Takes out a value that is not a mark, a placeholder or nothing. Returns whether it was (or
@@ -73,7 +70,7 @@ impl Scan<'_, '_> {
             return true;
         }
         let text = &self.bytes[value.start..value.end];
-        if is_placeholder(text) {
+        if is_reference(text) {
             return false;
         }
         let mark = self.mark_for(value.start, value.end);
@@ -115,7 +112,9 @@ impl Scan<'_, '_> {
             }
         } else {
             let word = bare(bytes, at, false);
-            if is_bare_secret(&bytes[word.start..word.end]) {
+            let text = &bytes[word.start..word.end];
+            let rest = &bytes[word.end..bytes.len().min(word.end + 256)];
+            if is_bare_secret(text) && !is_code(text, rest, false, true) {
                 self.take(&word);
             } else if spaced {
                 let word = bare(bytes, credentials, false);

@@ -36,8 +36,9 @@ fn walk(json: &mut Value, false_alarms: &HashSet<String>, depth: usize) -> usize
             let mut count = 0;
             let mut renamed = false;
             for (key, field) in fields.iter_mut() {
-                renamed |= redact_except(key, false_alarms).count > 0;
-                if name::is_secret_key(key) && is_secret(field, false_alarms) {
+                let plain = redact_except(key, false_alarms);
+                renamed |= plain.count > 0;
+                if name::is_secret_key(&plain.text) && is_secret(field, false_alarms) {
                     *field = Value::String(mark::PLAIN.to_owned());
                     count += 1;
                 } else {

@@ -2,6 +2,7 @@
 
 use super::class::{ALNUM, DIGIT, LOWER, UPPER, is};
 use super::keyword::Word;
+use super::mark;
 
 /// How sure a name makes us that its value is a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -231,11 +232,16 @@ pub(super) fn is_secret_key(key: &str) -> bool {
     if key == "PWD" || key.len() > LONGEST_KEY {
         return false;
     }
-    let compact: String = key
-        .chars()
-        .filter(|letter| letter.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect();
+    // The words of a mark are not the key's.
+    let mut compact = String::new();
+    let mut rest = key.char_indices();
+    while let Some((at, letter)) = rest.next() {
+        if let Some(end) = mark::end_at(key.as_bytes(), at) {
+            rest.nth(end - at - 2);
+        } else if letter.is_alphanumeric() {
+            compact.extend(letter.to_lowercase());
+        }
+    }
     ENDS.iter().any(|end| compact.ends_with(end))
         || matches!(compact.as_str(), "pwd" | "sig" | "authorization")
 }

@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::class::{ALNUM, BASE64, DASH, run_end};
+use super::class::{ALNUM, BASE64, run_end};
 
 /// How far an end line is looked for, and how long an unterminated body may be. The largest RSA keys in
 /// use take about 13 KiB.
@@ -34,22 +34,15 @@ pub(super) fn block_end(bytes: &[u8], label: usize, work: &mut usize) -> Option<
 /// Where the base64 lines of a body end; `None` when there are none.
 fn body_end(text: &[u8]) -> Option<usize> {
     let mut end = None;
-    let mut at = 0;
+    let mut at = headers_end(text);
     while at < text.len() {
         match text[at] {
             b'\\' if matches!(text.get(at + 1), Some(b'n' | b'r' | b't')) => at += 2,
-            byte if byte.is_ascii_whitespace() || b"\\\"'+,>|:".contains(&byte) => at += 1,
+            byte if byte.is_ascii_whitespace() || b"\\\"'+,>|".contains(&byte) => at += 1,
             _ => {
-                let word = run_end(text, at, ALNUM | BASE64 | DASH);
+                let word = run_end(text, at, ALNUM | BASE64);
                 let length = word - at;
-                let heads = [&b"Proc-Type"[..], b"4", b"ENCRYPTED", b"DEK-Info"];
-                let header = end.is_none()
-                    && (heads.contains(&&text[at..word])
-                        || text[at..word].starts_with(b"AES-")
-                        || text[at..word].starts_with(b"DES-"));
-                if length >= 20 {
-                    end = Some(word);
-                } else if !header {
+                if length < 20 {
                     // A short last line belongs to the body; anything else ends it.
                     return if end.is_some() && length > 0 {
                         Some(word)
@@ -57,9 +50,20 @@ fn body_end(text: &[u8]) -> Option<usize> {
                         end
                     };
                 }
+                end = Some(word);
                 at = word;
             }
         }
     }
     end
+}
+
+/// Where the headers of an encrypted key (RFC 1421) end: behind the initialisation vector.
+fn headers_end(text: &[u8]) -> usize {
+    const LONGEST_HEADERS: usize = 256;
+    let near = &text[..text.len().min(LONGEST_HEADERS)];
+    let Some(info) = memmem::find(near, b"DEK-Info:") else {
+        return 0;
+    };
+    memchr::memchr(b',', &text[info..]).map_or(0, |comma| run_end(text, info + comma + 1, ALNUM))
 }

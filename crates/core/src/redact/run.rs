@@ -3,7 +3,7 @@
 
 use memchr::{memchr, memmem};
 
-use super::class::{ALNUM, DIGIT, DOT, WORD, begins_word, is, run_end};
+use super::class::{ALNUM, DIGIT, DOT, UNDERSCORE, WORD, begins_word, is, run_end};
 use super::mark;
 
 /// A secret and what stands for it.
@@ -21,33 +21,51 @@ const SHORTEST: usize = 3 * JWT_SEGMENT + 2;
 /// Every segment of a JSON web token has at least this many bytes (§7.10).
 const JWT_SEGMENT: usize = 8;
 
-/// The first such secret at or after `from`; `work` grows by the bytes looked at.
+/// Finds such secrets one after the other.
 ///
-/// Only every 26th byte is looked at as long as no run can have begun there, so prose is cheap; a run
-/// is walked through a constant number of times, so the whole is linear.
-pub(super) fn next_secret(bytes: &[u8], from: usize, work: &mut usize) -> Option<Span> {
-    let mut begin = from;
-    loop {
-        let probe = begin + SHORTEST - 1;
-        if probe >= bytes.len() {
-            return None;
+/// Only every 26th byte is looked at as long as no run can have begun there, so prose is cheap; a run is
+/// walked through a constant number of times, however often the search is taken up inside it.
+#[derive(Debug, Default)]
+pub(super) struct Runs {
+    /// The end of the run that was found last.
+    end: usize,
+}
+
+impl Runs {
+    /// The first secret at or after `from`, which never moves back; `work` grows by the bytes looked at.
+    pub(super) fn next(&mut self, bytes: &[u8], from: usize, work: &mut usize) -> Option<Span> {
+        let mut begin = from;
+        loop {
+            if begin >= self.end {
+                let probe = begin + SHORTEST - 1;
+                if probe >= bytes.len() {
+                    return None;
+                }
+                let gap = bytes[begin..=probe]
+                    .iter()
+                    .rposition(|&byte| !is(byte, RUN));
+                *work += SHORTEST - gap.unwrap_or(0);
+                if let Some(gap) = gap {
+                    begin += gap + 1;
+                    continue;
+                }
+                self.end = run_end(bytes, probe, RUN);
+                *work += self.end - probe;
+            }
+            if self.end - begin >= SHORTEST
+                && let Some(span) = secret_in(bytes, from, begin, self.end, work)
+            {
+                return Some(span);
+            }
+            begin = self.end;
         }
-        *work += 1;
-        let gap = bytes[begin..=probe]
-            .iter()
-            .rposition(|&byte| !is(byte, RUN));
-        if let Some(gap) = gap {
-            *work += SHORTEST - 1 - gap;
-            begin += gap + 1;
-            continue;
-        }
-        let end = run_end(bytes, probe, RUN);
-        *work += 4 * (end - begin);
-        if let Some(span) = secret_in(bytes, from, begin, end) {
-            return Some(span);
-        }
-        begin = end;
     }
+}
+
+/// The mark of the secret that is all of `text`, if it is one.
+pub(super) fn mark_of(text: &[u8], work: &mut usize) -> Option<&'static str> {
+    let span = Runs::default().next(text, 0, work)?;
+    (span.start == 0 && span.end == text.len()).then_some(span.mark)
 }
 
 /// Where the text of a run begins: after the letters of an escape before it.
@@ -62,7 +80,13 @@ fn after_escape(bytes: &[u8], from: usize, begin: usize, end: usize) -> usize {
     begin
 }
 
-fn secret_in(bytes: &[u8], from: usize, begin: usize, end: usize) -> Option<Span> {
+fn secret_in(
+    bytes: &[u8],
+    from: usize,
+    begin: usize,
+    end: usize,
+    work: &mut usize,
+) -> Option<Span> {
     let mut segment = after_escape(bytes, from, begin, end);
     let whole = &bytes[segment..end];
     if let Some(key) = twilio_key(whole) {
@@ -76,6 +100,8 @@ fn secret_in(bytes: &[u8], from: usize, begin: usize, end: usize) -> Option<Span
         |start: usize| memchr(b'.', &bytes[start..end]).map_or(end, |length| start + length);
     while segment < end {
         let first = segment_end(segment);
+        // A segment is looked at as the first, the second and the third of three.
+        *work += 4 * (first - segment + 1);
         if first == end {
             return None;
         }
@@ -148,12 +174,14 @@ fn begins_discord(first: &[u8], second: usize) -> bool {
         && first.iter().all(|&byte| is(byte, ALNUM))
 }
 
-/// `SK` or `AC` and 32 hexadecimal digits, and nothing else in the run.
+/// `SK` or `AC` and 32 hexadecimal digits, and no further letter or digit.
 fn twilio_key(run: &[u8]) -> Option<usize> {
     const LENGTH: usize = 34;
     let (key, rest) = run.split_at_checked(LENGTH)?;
     let hex = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    let fits = rest.iter().all(|&byte| byte == b'.')
+    let fits = rest
+        .first()
+        .is_none_or(|&next| !is(next, ALNUM | UNDERSCORE))
         && (key.starts_with(b"SK") || key.starts_with(b"AC"))
         && key[2..].iter().all(hex);
     fits.then_some(LENGTH)
