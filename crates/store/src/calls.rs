@@ -9,7 +9,7 @@ use skillopt_core::call::Call;
 
 use crate::blobs::{self, Keep};
 use crate::fault::{Fault, unreadable};
-use crate::row::{Count, to_json};
+use crate::row::{At, Count, to_json};
 use crate::stages;
 use crate::store::Tx;
 use crate::words::words;
@@ -151,7 +151,8 @@ pub fn get(db: &Connection, key: &str) -> Result<Option<Call>, Fault> {
     request.map_or(Ok(None), |hash| blobs::get_json(db, &hash))
 }
 
-/// Says where a row of a stage stands now. `attempt` is what answered it or failed last.
+/// Says where a row of a stage stands now. `attempt` is what answered it or failed last. A reply that
+/// is reused is kept from expiring for as long again.
 pub fn settle(
     tx: &Tx<'_>,
     night: i64,
@@ -165,6 +166,12 @@ pub fn settle(
         "UPDATE night_call SET state = ?5, attempt = ?6 WHERE night = ?1 AND stage = ?2 AND position = ?3 AND ask = ?4",
     )?
     .execute((night, stage, position, ask, state, attempt))?;
+    if let (State::Reused, Some(attempt)) = (state, attempt) {
+        tx.prepare_cached(
+            "UPDATE blob SET used_at = max(used_at, ?2) WHERE hash = (SELECT reply FROM attempt WHERE id = ?1)",
+        )?
+        .execute((attempt, At(tx.now())))?;
+    }
     Ok(())
 }
 

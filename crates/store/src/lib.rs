@@ -49,8 +49,18 @@
 //! # }
 //! ```
 //!
+//! Where a function takes a hash of a document, the empty text means that there is no file.
+//!
 //! `Store::commit` is the only place where a transaction commits; it must not be nested, and
 //! `Store::read` must not be called inside it (both take the one connection of this process).
+
+//!
+//! # Dying on purpose
+//!
+//! With the feature `failpoints` a process can be made to end at the n-th commit or file operation, so
+//! that a test can try every one of them: `SKILLOPT_KILL_AT_COMMIT=n[:before|:after]`,
+//! `SKILLOPT_COUNT_COMMITS=path`, `SKILLOPT_KILL_AT_WRITE`, `SKILLOPT_COUNT_WRITES`, and
+//! `SKILLOPT_LOG_STEPS=path` for a list of all steps by name. Making and migrating a database commit too.
 
 pub mod adoption;
 pub mod attempts;

@@ -222,10 +222,46 @@ fn pay(root: &Path, key: &str) {
     writeln!(bill, "{key}").unwrap();
 }
 
+/// Not a test of its own: takes back what the night process adopted, unless that was done.
+#[test]
+#[ignore = "started by other tests"]
+fn rollback_process() {
+    let Ok(root) = std::env::var("TEST_ROOT") else {
+        return;
+    };
+    let paths = Paths::at(root.as_ref());
+    let store = Store::open(
+        &paths,
+        Arc::new(FixedClock::new(at("2026-11-29T04:15:00Z"))),
+    )
+    .unwrap();
+    adoption::recover(&store, &paths).unwrap();
+    let standing = store
+        .read(|db| receipts::standing(db, "20261129-031500"))
+        .unwrap();
+    if standing.is_empty() {
+        return;
+    }
+    let live = Path::new(&root).join("project/CLAUDE.md");
+    assert_eq!(
+        std::fs::read(live).unwrap(),
+        b"# Mine\nlearned\n",
+        "as before until the commit point"
+    );
+    let plan = store
+        .read(|db| adoption::rollback_plan(db, &standing))
+        .unwrap();
+    adoption::perform(&store, &paths, &plan, |_, _| Ok(())).unwrap();
+}
+
 /// Runs the night process; whether it came to its end.
 fn process(home: &Home, variables: &[(&str, &str)]) -> bool {
+    named_process("killing::night_process", home, variables)
+}
+
+fn named_process(name: &str, home: &Home, variables: &[(&str, &str)]) -> bool {
     Command::new(std::env::current_exe().unwrap())
-        .args(["killing::night_process", "--exact", "--ignored"])
+        .args([name, "--exact", "--ignored"])
         .env("TEST_ROOT", &home.root)
         .envs(variables.iter().copied())
         .stdout(Stdio::null())
@@ -364,6 +400,73 @@ fn a_night_killed_at_any_commit_goes_on_to_the_same_end() {
 #[test]
 fn a_night_killed_at_any_write_goes_on_to_the_same_end() {
     killed_everywhere("SKILLOPT_COUNT_WRITES", "SKILLOPT_KILL_AT_WRITE");
+}
+
+#[test]
+fn a_rollback_killed_anywhere_goes_on_to_the_same_end() {
+    let rollback = |home: &Home, variables: &[(&str, &str)]| {
+        named_process("killing::rollback_process", home, variables)
+    };
+    let adopted = || {
+        let home = start();
+        assert!(process(&home, &[]));
+        home
+    };
+    let counted = adopted();
+    let files = ["commits", "writes"].map(|name| counted.root.join(name));
+    let paths = files.each_ref().map(|path| path.to_str().unwrap());
+    assert!(rollback(
+        &counted,
+        &[
+            ("SKILLOPT_COUNT_COMMITS", paths[0]),
+            ("SKILLOPT_COUNT_WRITES", paths[1])
+        ]
+    ));
+    let counts = files.each_ref().map(|path| {
+        std::fs::read_to_string(path)
+            .unwrap()
+            .parse::<u64>()
+            .unwrap()
+    });
+    assert!(counts[0] >= 2 && counts[1] >= 6, "{counts:?}");
+
+    for (variable, steps) in [
+        ("SKILLOPT_KILL_AT_COMMIT", counts[0]),
+        ("SKILLOPT_KILL_AT_WRITE", counts[1]),
+    ] {
+        for n in 1..=steps {
+            for moment in ["before", "after"] {
+                let context = format!("{variable}={n}:{moment}");
+                let home = adopted();
+                assert!(
+                    !rollback(&home, &[(variable, &format!("{n}:{moment}"))]),
+                    "{context} did not kill"
+                );
+                assert!(rollback(&home, &[]), "{context}: the next process failed");
+                let memory = std::fs::read(home.root.join("project/CLAUDE.md")).unwrap();
+                assert_eq!(memory, b"# Mine\n", "{context}");
+                let names = std::fs::read_dir(home.root.join("project")).unwrap();
+                assert!(
+                    names
+                        .map(|name| name.unwrap().file_name())
+                        .all(|name| name == "CLAUDE.md" || name == ".claude")
+                );
+                assert!(
+                    !home.root.join("project/.claude/skills/x/SKILL.md").exists(),
+                    "{context}"
+                );
+                let store = home.store();
+                assert_eq!(
+                    store
+                        .read(|db| receipts::standing(db, "20261129-031500"))
+                        .unwrap(),
+                    [],
+                    "{context}"
+                );
+                assert_eq!(store.read(adoption::unfinished).unwrap(), [], "{context}");
+            }
+        }
+    }
 }
 
 #[test]

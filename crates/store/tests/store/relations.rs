@@ -513,6 +513,42 @@ fn bodies_expire_but_not_those_an_unfinished_night_needs() {
 }
 
 #[test]
+fn a_reply_that_is_reused_expires_later() {
+    let home = Home::new();
+    let store = home.store();
+    let (project, first) = home.night(&store);
+    let key = call("q", 0, 0).key();
+    let attempt = store
+        .commit("ask", |tx| {
+            calls::plan(tx, first, "s", &[call("q", 0, 0)])?;
+            let attempt = attempts::start(tx, first, &key, Cost::default())?;
+            attempts::answer(tx, attempt, "yes", Usage::default(), None)?;
+            nights::end(tx, first, Outcome::NotImproved, "", &json!({}))?;
+            Ok(attempt)
+        })
+        .unwrap();
+    home.forward(20 * 86_400);
+    let half_way = skillopt_store::Clock::now(home.clock.as_ref());
+    store
+        .commit("reuse", |tx| {
+            let second = nights::begin(tx, &project, Kind::Run, &json!({}))?;
+            calls::plan(tx, second, "s", &[call("q", 0, 0)])?;
+            calls::settle(tx, second, "s", 0, 0, calls::State::Reused, Some(attempt))?;
+            nights::end(tx, second, Outcome::NotImproved, "", &json!({}))
+        })
+        .unwrap();
+    store
+        .commit("expire", |tx| blobs::expire_bodies(tx, half_way))
+        .unwrap();
+    assert!(
+        store
+            .read(|db| attempts::answered(db, &key, Within::Ever))
+            .unwrap()
+            .is_some()
+    );
+}
+
+#[test]
 fn the_same_bytes_are_stored_once_and_the_longer_keep_wins() {
     let home = Home::new();
     let store = home.store();
