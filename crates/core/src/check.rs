@@ -3,6 +3,7 @@
 //! A judge is compiled before it is used; an operator nobody knows, a blank argument, a bound that is
 //! no bound or a pattern that cannot be used is refused then, never scored (§14 #40).
 
+mod form;
 mod sentence;
 
 use serde_json::Value;
@@ -12,8 +13,8 @@ use crate::python_regex::PythonRegex;
 use crate::task::Check;
 use crate::text::head;
 
+pub(crate) use form::{Form, Unit};
 pub use sentence::{check_from_sentence, sentence};
-pub(crate) use sentence::{pattern_of, starts_with};
 
 /// How a reply may begin that refuses (§5.5).
 const REFUSALS: [&str; 9] = [
@@ -135,6 +136,25 @@ impl RuleJudge {
         }
     }
 
+    /// The tools that a reply claims to have called by the reference's marker, `TOOL_CALL: name`
+    /// (§5.5): what to give to [`Self::score`] when a backend has no other way to call one. Anywhere
+    /// else a claim is no call.
+    #[must_use]
+    pub fn marked_tools(&self, response: &str) -> Vec<String> {
+        self.rules
+            .iter()
+            .filter_map(|(rule, _)| match rule {
+                Rule::ToolCalled(name) => Some(name),
+                _ => None,
+            })
+            .filter(|name| {
+                let marker = format!(r"(?i)\btool_call\s*:\s*{}\b", regex::escape(name));
+                regex::Regex::new(&marker).is_ok_and(|marker| marker.is_match(response))
+            })
+            .cloned()
+            .collect()
+    }
+
     /// Whether a check asks for a tool call, which a replay without tools cannot make.
     #[must_use]
     pub fn needs_tools(&self) -> bool {
@@ -187,7 +207,7 @@ fn rule(check: &Check) -> Result<Rule, String> {
 
 /// An integer, an integral float, or signed digits as text; not negative (§5.5).
 fn bound(arg: &Value) -> Option<usize> {
-    let number = match arg {
+    let number: u64 = match arg {
         Value::Number(number) => match number.as_u64() {
             Some(number) => number,
             None => {
@@ -203,20 +223,32 @@ fn bound(arg: &Value) -> Option<usize> {
                 whole
             }
         },
-        Value::String(text) => text
-            .trim()
-            .strip_prefix('+')
-            .unwrap_or(text.trim())
-            .parse()
-            .ok()?,
+        Value::String(text) => {
+            let text = text.trim();
+            let digits = text.strip_prefix('+').unwrap_or(text);
+            if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+                return None;
+            }
+            digits.parse().unwrap_or(u64::MAX)
+        }
         _ => return None,
     };
     usize::try_from(number).ok()
 }
 
-/// Case folding close to Unicode's: upper case first, so that `ß` and `SS` agree.
+/// Unicode case folding: two texts fold alike exactly when Python's `str.casefold` makes them equal.
+///
+/// Upper case and then lower case, letter by letter, but for the two letters where that differs.
 fn fold(text: &str) -> String {
-    text.to_uppercase().to_lowercase()
+    let mut folded = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            'ı' => folded.push(c),
+            'ẞ' => folded.push_str("ss"),
+            c => folded.extend(c.to_uppercase().flat_map(char::to_lowercase)),
+        }
+    }
+    folded
 }
 
 impl Rule {
@@ -259,8 +291,8 @@ fn is_section(line: &str, name: &str) -> bool {
         .is_some_and(|rest| rest.trim_start().starts_with(':'))
 }
 
-/// The text of an ATX heading, at most three spaces in; with `spaced`, its marks must be followed by a
-/// space, a tab or nothing.
+/// The text of an ATX heading, at most three spaces in and without closing marks; with `spaced`, its
+/// marks must be followed by a space, a tab or nothing.
 fn heading(line: &str, spaced: bool) -> Option<&str> {
     let unindented = line.trim_start_matches(' ');
     if line.len() - unindented.len() > 3 {
@@ -269,7 +301,16 @@ fn heading(line: &str, spaced: bool) -> Option<&str> {
     let text = unindented.trim_start_matches('#');
     let level = unindented.len() - text.len();
     let clear = !spaced || text.is_empty() || text.starts_with([' ', '\t']);
-    ((1..=6).contains(&level) && clear).then(|| text.trim())
+    if !(1..=6).contains(&level) || !clear {
+        return None;
+    }
+    let text = text.trim();
+    let open = text.trim_end_matches('#');
+    Some(if open.ends_with([' ', '\t']) {
+        open.trim_end()
+    } else {
+        text
+    })
 }
 
 /// Blank, or short and beginning like a refusal once markdown marks are gone (§5.5).
@@ -288,7 +329,8 @@ fn is_refusal(response: &str) -> bool {
         }
         text = next;
     }
-    if text.trim().is_empty() {
+    let text = text.trim_end();
+    if text.is_empty() {
         return true;
     }
     if text.chars().nth(REFUSAL_LENGTH - 1).is_some() {
@@ -335,6 +377,21 @@ mod tests {
             !holds("section_present", json!("Risks"), "    # Risks"),
             "four spaces are code"
         );
+        assert!(holds("section_present", json!("Risks"), "## Risks ##"));
+        assert!(!holds("section_present", json!("Risks"), "####### Risks"));
+        assert!(holds(
+            "section_present",
+            json!("1. Risks (draft)"),
+            "# 1. risks (DRAFT)"
+        ));
+        assert!(holds(
+            "section_contains",
+            json!("risiken"),
+            "## 2. RISIKEN / Risks"
+        ));
+        // §15.3: case folding is more than lower case.
+        assert!(holds("section_contains", json!("straße"), "# STRASSE"));
+        assert!(!holds("section_contains", json!("ı"), "# I"));
     }
 
     #[test]
@@ -363,11 +420,11 @@ mod tests {
             Value::Null,
             "Here is why I cannot recommend it: …"
         ));
-        assert!(holds(
-            "no_refusal",
-            Value::Null,
-            &format!("I cannot {}", "x".repeat(600))
-        ));
+        // §5.5: only a text shorter than 600 characters, marks not counted, is a refusal.
+        for (filler, holding) in [(590, false), (591, true)] {
+            let reply = format!("**> I cannot {}  \n", "x".repeat(filler));
+            assert_eq!(holds("no_refusal", Value::Null, &reply), holding);
+        }
     }
 
     #[test]
@@ -427,6 +484,62 @@ mod tests {
     }
 
     #[test]
+    fn bounds_are_read_as_the_reference_reads_them() {
+        // §5.5: integral floats and signed digits are bounds; booleans, fractions and signs are not.
+        for (arg, expected) in [
+            (json!(80), Some(80)),
+            (json!(80.0), Some(80)),
+            (json!(" +80 "), Some(80)),
+            (json!("0"), Some(0)),
+            (json!("-1"), None),
+            (json!("++1"), None),
+            (json!("8e1"), None),
+            (json!(""), None),
+            (json!(true), None),
+            (json!(null), None),
+            (json!([80]), None),
+            (json!(1e300), None),
+        ] {
+            assert_eq!(bound(&arg), expected, "{arg}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_without_an_answer_fails_and_says_so() {
+        // §14 #49: no pattern may run for ever on a model's output.
+        let check = Check {
+            op: "regex".into(),
+            arg: json!(r"^(a+)+\1$"),
+        };
+        let judge = RuleJudge::compile(&[check]).unwrap().judge;
+        let score = judge.score(&format!("{}b", "a".repeat(40)), &[]);
+        assert_eq!((score.hard, score.failed.as_slice()), (0.0, [0].as_slice()));
+        assert!(
+            score.why.contains("[the pattern takes too many steps"),
+            "{}",
+            score.why
+        );
+        assert_eq!(judge.score("aaaa", &[]).hard, 1.0);
+    }
+
+    #[test]
+    fn shape_only_judges_are_marked() {
+        let warnings = |checks: Value| {
+            let checks: Vec<Check> = serde_json::from_value(checks).unwrap();
+            RuleJudge::compile(&checks).unwrap().warnings.len()
+        };
+        assert_eq!(warnings(json!([{"op": "max_chars", "arg": 5}])), 1);
+        assert_eq!(
+            warnings(json!([{"op": "max_chars", "arg": 5}, {"op": "contains", "arg": "a"}])),
+            0
+        );
+        assert_eq!(
+            warnings(json!([{"op": "min_chars", "arg": 0}, {"op": "no_refusal"}])),
+            1
+        );
+    }
+
+    #[test]
     fn a_claim_is_no_tool_call() {
         let compiled = RuleJudge::compile(&[Check {
             op: "tool_called".into(),
@@ -436,5 +549,15 @@ mod tests {
         assert!(compiled.judge.needs_tools());
         assert_eq!(compiled.judge.score("TOOL_CALL: search", &[]).hard, 0.0);
         assert_eq!(compiled.judge.score("", &["Search".to_owned()]).hard, 1.0);
+        // Unless the backend knows no other way.
+        for (reply, marked) in [
+            ("Tool_Call : SEARCH now", true),
+            ("TOOL_CALL: searching", false),
+            ("search", false),
+        ] {
+            let tools = compiled.judge.marked_tools(reply);
+            assert_eq!(!tools.is_empty(), marked, "{reply}");
+            assert_eq!(compiled.judge.score(reply, &tools).hard > 0.5, marked);
+        }
     }
 }

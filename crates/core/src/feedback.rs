@@ -69,9 +69,7 @@ const POSITIVE: [&str; 18] = [
 ];
 
 /// Words that turn praise right after them into none.
-const NEGATIONS: [&str; 9] = [
-    "not", "n't", "never", "isn't", "hardly", "no", "un", "don't", "doesn't",
-];
+const NEGATIONS: [&str; 6] = ["not", "never", "hardly", "no", "without", "nothing"];
 
 /// A list of phrases ready to be looked for.
 #[derive(Debug, Clone)]
@@ -154,7 +152,7 @@ const fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }
 
-/// Whether one of the last two words before a phrase negates it.
+/// Whether one of the last three words before a phrase, in the same part of the sentence, negates it.
 fn is_negated(before: &str) -> bool {
     if before.ends_with('不') || before.ends_with('没') {
         return true;
@@ -166,7 +164,7 @@ fn is_negated(before: &str) -> bool {
     sentence
         .split_whitespace()
         .rev()
-        .take(2)
+        .take(3)
         .any(|word| NEGATIONS.contains(&word) || word.ends_with("n't"))
 }
 
@@ -177,26 +175,25 @@ pub fn signals(text: &str) -> Vec<String> {
 }
 
 /// How a turn begins that corrects the answer before it.
-const CORRECTING_STARTS: [&str; 30] = [
-    "no ",
-    "no,",
-    "no.",
-    "no!",
+const CORRECTING_STARTS: [&str; 31] = [
+    "no",
     "nope",
-    "not ",
+    "not",
+    "nah",
     "instead",
     "actually",
     "don't",
     "do not",
     "please don't",
     "please do not",
-    "stop ",
+    "stop",
     "rather",
     "wrong",
     "that's not",
     "that is not",
     "this is not",
-    "but ",
+    "this isn't",
+    "but",
     "i said",
     "i asked",
     "i meant",
@@ -207,22 +204,45 @@ const CORRECTING_STARTS: [&str; 30] = [
     "it should",
     "this should",
     "that should",
+    "it must",
+    "shorter",
     "不",
 ];
 
+/// What begins like a correction and is none.
+const KIND_STARTS: [&str; 8] = [
+    "no problem",
+    "no worries",
+    "no need",
+    "no rush",
+    "no thanks",
+    "no questions",
+    "not bad",
+    "not urgent",
+];
+
 /// What marks a correction anywhere in a short turn.
-const CORRECTING_WORDS: [&str; 24] = [
+const CORRECTING_WORDS: [&str; 34] = [
     "should be",
     "should have been",
-    "instead of",
+    "should not",
+    "shouldn't",
+    "instead",
+    "rather than",
     "not what i",
+    "not like",
     "too long",
     "too short",
     "too many",
+    "too few",
+    "too formal",
+    "too verbose",
     "you forgot",
     "you missed",
+    "you left out",
     "must be",
-    "make it shorter",
+    "must not",
+    "make it",
     "shorter please",
     "please use",
     "please keep",
@@ -234,30 +254,83 @@ const CORRECTING_WORDS: [&str; 24] = [
     "please start",
     "please avoid",
     "without the",
-    "not like",
     "as claude.md says",
+    "as agents.md says",
+    "应该",
 ];
+
+/// How a request of its own begins. It may well say how its result should be.
+const REQUEST_STARTS: [&str; 18] = [
+    "write",
+    "draft",
+    "create",
+    "explain",
+    "summarise",
+    "summarize",
+    "generate",
+    "implement",
+    "translate",
+    "describe",
+    "compare",
+    "find",
+    "what",
+    "how",
+    "why",
+    "which",
+    "who",
+    "where",
+];
+
+/// Complaints that are as likely the matter of a new request: "find the bug and fix it".
+const AMBIGUOUS: [&str; 4] = ["fix it", "broken", "revert", "undo"];
 
 /// A longer turn without a complaint is a request of its own, in code points.
 const LONGEST_CORRECTION: usize = 400;
 
+/// A longer turn with only an ambiguous complaint is one too, in code points.
+const LONGEST_COMPLAINT: usize = 60;
+
 /// Whether a turn that follows an answer corrects it.
+///
+/// It does when it complains, when it begins as corrections do, or when a short turn says how the
+/// answer should have been. Requests that begin with a verb of their own do not, unless they name
+/// what they replace.
 #[must_use]
 pub fn correction(text: &str) -> bool {
     let lower = text.trim().to_lowercase().replace('’', "'");
-    if lower.chars().count() > LONGEST_CORRECTION {
-        return signals(&lower)
-            .iter()
-            .any(|signal| signal.starts_with("neg:"));
+    let length = lower.chars().count();
+    let complains = signals(&lower)
+        .iter()
+        .filter_map(|signal| signal.strip_prefix("neg:"))
+        .any(|phrase| !AMBIGUOUS.contains(&phrase) || length <= LONGEST_COMPLAINT);
+    if complains || length > LONGEST_CORRECTION {
+        return complains;
     }
     let bare = lower.trim_start_matches(|c: char| !c.is_alphanumeric());
-    CORRECTING_STARTS
+    let begins = |words: &[&str]| words.iter().any(|start| begins_with(bare, start));
+    if begins(&KIND_STARTS) {
+        return false;
+    }
+    if begins(&CORRECTING_STARTS) {
+        return true;
+    }
+    let replaces = [", not ", " instead", " rather than ", " and not "]
         .iter()
-        .any(|start| bare.starts_with(start))
-        || CORRECTING_WORDS.iter().any(|words| lower.contains(words))
-        || signals(&lower)
-            .iter()
-            .any(|signal| signal.starts_with("neg:"))
+        .any(|words| lower.contains(words));
+    replaces
+        || (!begins(&REQUEST_STARTS)
+            && CORRECTING_WORDS
+                .iter()
+                .any(|words| contains_whole(&lower, words)))
+}
+
+fn begins_with(text: &str, start: &str) -> bool {
+    text.starts_with(start) && is_whole(text, 0, start.len())
+}
+
+fn contains_whole(text: &str, words: &str) -> bool {
+    text.match_indices(words)
+        .any(|(start, _)| is_whole(text, start, start + words.len()))
 }
 
 #[cfg(test)]
@@ -266,7 +339,7 @@ mod tests {
 
     #[test]
     fn phrases_are_whole_words() {
-        let table: [(&str, &[&str]); 12] = [
+        let table: [(&str, &[&str]); 20] = [
             ("I play the piano, badly", &[]),
             ("the API is undocumented", &[]),
             ("That is incorrect", &["neg:incorrect"]),
@@ -280,6 +353,14 @@ mod tests {
             ("That’s wrong", &["neg:that's wrong", "neg:wrong"]),
             ("that's not perfect", &[]),
             ("it doesn't look great", &[]),
+            ("this does not look that great", &[]),
+            ("Not now. Great!", &["pos:great"]),
+            ("no, thanks", &["neg:no,", "pos:thanks"]),
+            ("nothing was fixed", &[]),
+            ("uncorrected, ungreat, nicely", &[]),
+            ("incorrect", &["neg:incorrect"]),
+            ("undo it, then fix it", &["neg:fix it", "neg:undo"]),
+            ("不完美", &[]),
             ("还是不行", &["neg:还是不行", "neg:不行"]),
             ("谢谢,完美", &["pos:谢谢", "pos:完美"]),
         ];
@@ -306,6 +387,19 @@ mod tests {
             "that's wrong, revert your edits",
             "too long",
             "Not like this.",
+            "No more than three bullets.",
+            "But in German",
+            "shorter",
+            "Could you make it shorter",
+            "can you use tabs instead",
+            "Write \"customers\", not \"users\"",
+            "The tests must be in their own file",
+            "it's still not right",
+            "undo that",
+            "Please wrap the answer in <answer> tags",
+            "I asked for a list",
+            "不要用表格",
+            "应该是列表",
         ] {
             assert!(correction(text), "{text}");
         }
@@ -315,6 +409,15 @@ mod tests {
             "Perfect, thanks!",
             "Once more after the compaction: what was the last task? Great.",
             "Note the difference between a and b",
+            "No problem, thanks!",
+            "not bad",
+            "Nothing else for today",
+            "Button colours: which ones do we have?",
+            "The pagination test in tests/test_pages.py fails with IndexError on the last page. Please find the bug and fix it.",
+            "Write a function that checks a mail address; the result should be a bool",
+            "Explain how a mutex must be used",
+            "Now do the same for the invoices",
+            "",
         ] {
             assert!(!correction(text), "{text}");
         }
