@@ -29,7 +29,7 @@ use crate::api_key::ApiKey;
 use crate::backend::{Asking, Backend, RawReply};
 use crate::cancel::CancelToken;
 use crate::error::CallError;
-use crate::process::{Limits, Program, RunFault, Scratch, any_byte, run, sweep_scratch};
+use crate::process::{Limits, Program, RunFault, Scratch, Sign, run, sweep_scratch};
 
 use capability::{Capabilities, capabilities};
 pub use find::find;
@@ -225,7 +225,11 @@ impl Claude {
                 whole: self.options.whole,
                 output: LARGEST_OUTPUT,
             },
-            begun: if streams { has_begun } else { any_byte },
+            sign: if streams {
+                Sign::Line(is_of_the_model)
+            } else {
+                Sign::Byte
+            },
         };
         let run = run(&program, &work, prompt.as_bytes(), cancel)
             .await
@@ -394,16 +398,14 @@ fn begins_a_path(text: &str) -> bool {
     }
 }
 
-/// Whether the output holds a word of the model: an event that is neither about the start nor
+/// Whether a printed line comes from the model: it is an event that is neither about the start nor
 /// about limits.
-fn has_begun(output: &[u8]) -> bool {
-    output
-        .split(|&byte| byte == b'\n')
-        .filter_map(|line| serde_json::from_slice::<Value>(line).ok())
-        .any(|event| {
-            let kind = event.get("type").and_then(Value::as_str);
-            !matches!(kind, None | Some("system" | "rate_limit_event"))
-        })
+fn is_of_the_model(line: &[u8]) -> bool {
+    let Ok(event) = serde_json::from_slice::<Value>(line) else {
+        return false;
+    };
+    let kind = event.get("type").and_then(Value::as_str);
+    !matches!(kind, None | Some("system" | "rate_limit_event"))
 }
 
 /// Words for an exit code.
@@ -482,14 +484,17 @@ mod tests {
     }
 
     #[test]
-    fn the_first_word_of_the_model_is_told_from_the_start() {
-        let start =
-            b"{\"type\":\"system\",\"subtype\":\"init\"}\n{\"type\":\"rate_limit_event\"}\n";
-        assert!(!has_begun(start));
-        assert!(!has_begun(b"{\"type\":\"stream_ev"));
-        let mut begun = start.to_vec();
-        begun.extend_from_slice(b"{\"type\":\"stream_event\"}\n");
-        assert!(has_begun(&begun));
+    fn a_word_of_the_model_is_told_from_the_start() {
+        for (line, of_the_model) in [
+            (r#"{"type":"system","subtype":"init"}"#, false),
+            (r#"{"type":"rate_limit_event"}"#, false),
+            (r#"{"type":"stream_ev"#, false),
+            ("a warning", false),
+            (r#"{"type":"stream_event"}"#, true),
+            (r#"{"type":"result"}"#, true),
+        ] {
+            assert_eq!(is_of_the_model(line.as_bytes()), of_the_model, "{line}");
+        }
     }
 
     #[test]

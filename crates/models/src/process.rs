@@ -61,9 +61,17 @@ pub struct Program {
     pub environment: Vec<(OsString, OsString)>,
     /// How long it may take and how much it may print.
     pub limits: Limits,
-    /// Whether the output so far holds the first sign of a reply. Programs that print a banner
-    /// before they ask the model need more than one byte.
-    pub begun: fn(&[u8]) -> bool,
+    /// What of its output is the first sign of a reply.
+    pub sign: Sign,
+}
+
+/// The first sign of a reply.
+#[derive(Debug, Clone, Copy)]
+pub enum Sign {
+    /// Any byte.
+    Byte,
+    /// A complete line of which this holds; for programs that say more than their reply.
+    Line(fn(&[u8]) -> bool),
 }
 
 /// How a run ended by itself.
@@ -226,17 +234,32 @@ async fn read_reply(
     begun: &AtomicBool,
 ) -> Result<(), RunFault> {
     let mut chunk = vec![0; 16 * 1024];
+    // Where the line begins that is not complete yet. No byte is looked at twice.
+    let mut line = 0;
     loop {
         let read = from.read(&mut chunk).await.map_err(RunFault::Lost)?;
         if read == 0 {
             return Ok(());
         }
+        let old = into.len();
         into.extend_from_slice(&chunk[..read]);
         if into.len() > program.limits.output {
             return Err(RunFault::TooMuchOutput);
         }
-        if !begun.load(Ordering::Relaxed) && (program.begun)(into) {
-            begun.store(true, Ordering::Relaxed);
+        if begun.load(Ordering::Relaxed) {
+            continue;
+        }
+        match program.sign {
+            Sign::Byte => begun.store(true, Ordering::Relaxed),
+            Sign::Line(is_sign) => {
+                for end in (old..into.len()).filter(|&place| into[place] == b'\n') {
+                    if is_sign(&into[line..end]) {
+                        begun.store(true, Ordering::Relaxed);
+                        break;
+                    }
+                    line = end + 1;
+                }
+            }
         }
     }
 }
@@ -256,10 +279,4 @@ async fn read_head(
         let room = limit.saturating_sub(into.len()).min(read);
         into.extend_from_slice(&chunk[..room]);
     }
-}
-
-/// The first sign of a reply for programs that print nothing else: any byte.
-#[must_use]
-pub const fn any_byte(output: &[u8]) -> bool {
-    !output.is_empty()
 }

@@ -10,7 +10,7 @@ use skillopt_core::text::{cut, one_line};
 
 use super::Launch;
 use crate::cancel::CancelToken;
-use crate::process::{Limits, Program, Run, RunFault, Scratch, any_byte, run};
+use crate::process::{Limits, Program, Run, RunFault, Scratch, Sign, run};
 
 /// How long `--version` and `--help` may take. A cold start from a slow disk takes seconds.
 const LIMITS: Limits = Limits {
@@ -166,7 +166,7 @@ async fn ask(launch: &Launch<'_>, option: &str, cancel: &CancelToken) -> Result<
         arguments: vec![option.into()],
         environment: launch.environment(&aside),
         limits: LIMITS,
-        begun: any_byte,
+        sign: Sign::Byte,
     };
     let why = match run(&program, &work, b"", cancel).await {
         Ok(Run {

@@ -326,6 +326,19 @@ pub(super) fn transport(error: &reqwest::Error, asked: &Asked<'_>) -> CallError 
             false,
         );
     }
+    if error.is_connect() && chain.contains("tls") {
+        return asked.unavailable(format!("no encrypted connection to {address}"), false);
+    }
+    if error.is_decode()
+        && ["gzip", "deflate", "corrupt", "checksum"]
+            .iter()
+            .any(|word| chain.contains(word))
+    {
+        return asked.unavailable(
+            format!("{address} sent a reply that cannot be unpacked"),
+            true,
+        );
+    }
     if error.is_connect() {
         let why = if error.is_timeout() {
             ": no answer"

@@ -50,14 +50,7 @@ impl Body<'_> {
                 .map_err(|_| patience.ended())?,
             None => self.response.chunk().await,
         };
-        let Some(chunk) = chunk.map_err(|error| {
-            if error.is_decode() {
-                self.asked.unavailable("what came cannot be unpacked", true)
-            } else {
-                transport(&error, self.asked)
-            }
-        })?
-        else {
+        let Some(chunk) = chunk.map_err(|error| transport(&error, self.asked))? else {
             return Ok(None);
         };
         self.left = self

@@ -1,0 +1,5 @@
+//! The stub `claude` program; see `skillopt_tests::stub_cli`.
+
+fn main() -> std::process::ExitCode {
+    skillopt_tests::stub_cli::main()
+}

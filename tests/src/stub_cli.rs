@@ -1,0 +1,226 @@
+//! A stand-in for the `claude` program that behaves by script and writes down how it was called.
+//!
+//! It is a program of its own (`stub-claude`), since what matters is what a process does: exit
+//! codes, pipes, grandchildren, signals. Its environment is scrubbed by whoever starts it, so it
+//! reads its script from a file beside itself.
+
+mod acting;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+pub use acting::main;
+
+const SCRIPT: &str = "stub.json";
+const CALLS: &str = "calls.jsonl";
+const GRANDCHILDREN: &str = "grandchildren";
+
+/// What the program does when it is asked something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "mode", rename_all = "snake_case")]
+pub enum Mode {
+    /// Answers with this text, in today's format.
+    Reply {
+        /// The text.
+        text: String,
+    },
+    /// Prints these lines and this complaint and ends with this code. What a real version prints
+    /// can be put here.
+    Print {
+        /// Standard output.
+        output: String,
+        /// Standard error.
+        complaint: String,
+        /// Exit code.
+        code: i32,
+    },
+    /// Prints nothing and waits until it is ended, deaf to being asked.
+    HangSilent,
+    /// Prints its start, then waits.
+    HangAfterStart,
+    /// Prints the first word of a reply, starts a program that holds its pipes, and waits.
+    HangWithGrandchild,
+    /// Answers, but leaves a program behind that holds its pipes.
+    LeaveGrandchild,
+    /// Prints megabytes without end, up to 200.
+    Flood,
+    /// Answers with bytes that are not UTF-8.
+    InvalidUtf8,
+    /// Asks at the terminal, and fails when there is none.
+    NeedsTerminal,
+    /// Answers, without having read its input.
+    DeafToInput,
+}
+
+impl Mode {
+    /// Answers with this text.
+    #[must_use]
+    pub fn reply(text: &str) -> Self {
+        Self::Reply { text: text.into() }
+    }
+
+    /// Prints and ends.
+    #[must_use]
+    pub fn print(output: &str, complaint: &str, code: i32) -> Self {
+        Self::Print {
+            output: output.into(),
+            complaint: complaint.into(),
+            code,
+        }
+    }
+
+    /// Prints a result object of today's format with `changes`, and ends with `code`.
+    ///
+    /// # Panics
+    /// When `changes` is not an object.
+    #[must_use]
+    pub fn result(changes: &serde_json::Value, code: i32) -> Self {
+        let mut result = acting::result("OK.");
+        for (name, value) in changes.as_object().expect("changes are an object") {
+            result[name] = value.clone();
+        }
+        Self::print(&format!("{}\n{result}\n", acting::init()), "", code)
+    }
+}
+
+/// How the program was called.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Called {
+    /// Arguments without the program.
+    pub arguments: Vec<String>,
+    /// The whole environment.
+    pub environment: BTreeMap<String, String>,
+    /// Where it was started.
+    pub directory: PathBuf,
+    /// What was in there.
+    pub listing: Vec<String>,
+    /// Its whole standard input.
+    pub input: String,
+    /// The file given with `--system-prompt-file`.
+    pub system: Option<String>,
+    /// What was in the directory named by `CLAUDE_CONFIG_DIR`; `None` when there was none.
+    pub config: Option<Vec<String>>,
+    /// Its process id.
+    pub process: u32,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Script {
+    version: String,
+    without: Vec<String>,
+    modes: Vec<Mode>,
+}
+
+/// A `claude` in a directory of its own.
+#[derive(Debug)]
+pub struct StubClaude {
+    folder: tempfile::TempDir,
+}
+
+impl StubClaude {
+    /// Puts a copy of `program` (`env!("CARGO_BIN_EXE_stub-claude")` in a test) into a fresh
+    /// directory as `claude`. The n-th question gets the n-th mode, the last one stands.
+    ///
+    /// # Panics
+    /// When the directory cannot be written.
+    #[must_use]
+    pub fn install(program: &Path, modes: impl IntoIterator<Item = Mode>) -> Self {
+        Self::install_version(program, "2.1.332", &[], modes)
+    }
+
+    /// The same as another version whose help does not know the options `without`.
+    ///
+    /// # Panics
+    /// When the directory cannot be written.
+    #[must_use]
+    pub fn install_version(
+        program: &Path,
+        version: &str,
+        without: &[&str],
+        modes: impl IntoIterator<Item = Mode>,
+    ) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let stub = Self { folder };
+        // Its own folder is where it looks for its script. A second name for the file is enough,
+        // and unlike a copy it is never a file that is still being written.
+        fs::hard_link(program, stub.path())
+            .or_else(|_| fs::copy(program, stub.path()).map(drop))
+            .expect("the stub program can be put there");
+        let script = Script {
+            version: version.to_owned(),
+            without: without.iter().map(|&option| option.to_owned()).collect(),
+            modes: modes.into_iter().collect(),
+        };
+        let text = serde_json::to_vec(&script).expect("a script is JSON");
+        File::create(stub.folder.path().join(SCRIPT))
+            .and_then(|mut file| file.write_all(&text))
+            .expect("the script can be written");
+        stub
+    }
+
+    /// The program.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join(if cfg!(windows) {
+            "claude.exe"
+        } else {
+            "claude"
+        })
+    }
+
+    /// Every question so far; `--version` and `--help` are none.
+    ///
+    /// # Panics
+    /// When what it wrote cannot be read.
+    #[must_use]
+    pub fn asked(&self) -> Vec<Called> {
+        let mut calls = self.calls();
+        calls.retain(|call| !is_question_about_itself(&call.arguments));
+        calls
+    }
+
+    /// Every start so far.
+    ///
+    /// # Panics
+    /// When what it wrote cannot be read.
+    #[must_use]
+    pub fn calls(&self) -> Vec<Called> {
+        match fs::read_to_string(self.folder.path().join(CALLS)) {
+            Ok(lines) => lines
+                .lines()
+                .map(|line| serde_json::from_str(line).expect("a call is one line of JSON"))
+                .collect(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => panic!("the calls cannot be read: {error}"),
+        }
+    }
+
+    /// Process ids of the grandchildren that it started.
+    #[must_use]
+    pub fn grandchildren(&self) -> Vec<u32> {
+        fs::read_to_string(self.folder.path().join(GRANDCHILDREN))
+            .unwrap_or_default()
+            .lines()
+            .filter_map(|line| line.parse().ok())
+            .collect()
+    }
+}
+
+fn is_question_about_itself(arguments: &[String]) -> bool {
+    arguments
+        .iter()
+        .any(|argument| argument == "--version" || argument == "--help")
+}
+
+/// Appends a line in one write, so that processes do not mix theirs.
+fn append(path: &Path, line: &str) -> io::Result<()> {
+    OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(path)?
+        .write_all(format!("{line}\n").as_bytes())
+}

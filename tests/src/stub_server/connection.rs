@@ -1,0 +1,325 @@
+//! HTTP/1.1, as much of it as a client of a model server needs.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::sleep;
+
+use super::behaviour::{Behaviour, completion, message};
+use super::{Request, Shared};
+
+/// The most that is read of a request.
+const LARGEST_REQUEST: usize = 64 * 1024 * 1024;
+/// How many characters of a reply go into one piece of a stream.
+const PIECE: usize = 24;
+
+pub(super) async fn serve(listener: TcpListener, shared: Arc<Shared>) {
+    while let Ok((stream, _)) = listener.accept().await {
+        let shared = Arc::clone(&shared);
+        tokio::spawn(async move {
+            // A client that hangs up is none of our business.
+            let _ = converse(stream, &shared).await;
+        });
+    }
+}
+
+async fn converse(stream: TcpStream, shared: &Shared) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut stream = BufReader::new(stream);
+    while let Some(request) = read_request(&mut stream).await? {
+        let busy = shared.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
+        shared.most_in_flight.fetch_max(busy, Ordering::SeqCst);
+        let kept = answer(&mut stream, request, shared).await;
+        shared.in_flight.fetch_sub(1, Ordering::SeqCst);
+        if !kept? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+async fn read_request(stream: &mut BufReader<TcpStream>) -> io::Result<Option<Request>> {
+    let mut line = String::new();
+    if stream.read_line(&mut line).await? == 0 {
+        return Ok(None);
+    }
+    let mut words = line.split_whitespace();
+    let method = words.next().unwrap_or_default().to_owned();
+    let path = words.next().unwrap_or_default().to_owned();
+    let mut headers = Vec::new();
+    loop {
+        let mut line = String::new();
+        stream.read_line(&mut line).await?;
+        let Some((name, value)) = line.trim_end().split_once(':') else {
+            break;
+        };
+        headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+    }
+    let length = headers
+        .iter()
+        .find(|(name, _)| name == "content-length")
+        .and_then(|(_, value)| value.parse().ok())
+        .unwrap_or(0_usize);
+    if length > LARGEST_REQUEST {
+        return Ok(None);
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).await?;
+    Ok(Some(Request {
+        method,
+        path,
+        headers,
+        body: serde_json::from_slice(&body).unwrap_or(Value::Null),
+    }))
+}
+
+/// Answers one request; whether the connection can carry another.
+async fn answer(
+    stream: &mut BufReader<TcpStream>,
+    request: Request,
+    shared: &Shared,
+) -> io::Result<bool> {
+    let behaviour = {
+        let mut state = shared.state();
+        state.requests.push(request.clone());
+        let authorized = state
+            .key
+            .as_ref()
+            .is_none_or(|key| request.header("authorization") == Some(&format!("Bearer {key}")));
+        if !authorized {
+            Behaviour::unauthorized()
+        } else if request.path.ends_with("/chat/completions") || is_messages(&request) {
+            state
+                .script
+                .pop_front()
+                .unwrap_or_else(|| state.standing.clone())
+        } else if request.path.ends_with("/models") && !state.models.is_empty() {
+            let rows: Vec<Value> = state
+                .models
+                .iter()
+                .map(|id| json!({ "id": id, "object": "model" }))
+                .collect();
+            Behaviour::json(200, &json!({ "object": "list", "data": rows }))
+        } else {
+            Behaviour::error(404, "There is nothing here.", "not_found")
+        }
+    };
+    act(stream, behaviour, &request, shared).await
+}
+
+async fn act(
+    stream: &mut BufReader<TcpStream>,
+    mut behaviour: Behaviour,
+    request: &Request,
+    shared: &Shared,
+) -> io::Result<bool> {
+    loop {
+        match behaviour {
+            Behaviour::Decide(decide) => behaviour = decide(request),
+            Behaviour::Delay(delay, next) => {
+                sleep(delay).await;
+                behaviour = *next;
+            }
+            Behaviour::Answer => {
+                let brain = Arc::clone(&shared.state().brain);
+                behaviour = Behaviour::Reply(brain(&request.body));
+            }
+            other => return finish(stream, other, request).await,
+        }
+    }
+}
+
+async fn finish(
+    stream: &mut BufReader<TcpStream>,
+    behaviour: Behaviour,
+    request: &Request,
+) -> io::Result<bool> {
+    let streamed = request.body["stream"] == true;
+    match behaviour {
+        Behaviour::Reply(text) if is_messages(request) => {
+            // Claude Code always asks for a stream.
+            write_head(stream, 200, &[("content-type", "text/event-stream")], None).await?;
+            for event in message_events(&text) {
+                let kind = event["type"].as_str().unwrap_or_default();
+                write_chunk(
+                    stream,
+                    format!("event: {kind}\ndata: {event}\n\n").as_bytes(),
+                )
+                .await?;
+            }
+            write_chunk(stream, b"").await?;
+            Ok(true)
+        }
+        Behaviour::Reply(text) if streamed => {
+            write_head(stream, 200, &[("content-type", "text/event-stream")], None).await?;
+            for piece in pieces(&text, request) {
+                write_chunk(stream, format!("data: {piece}\n\n").as_bytes()).await?;
+            }
+            write_chunk(stream, b"data: [DONE]\n\n").await?;
+            write_chunk(stream, b"").await?;
+            Ok(true)
+        }
+        Behaviour::Reply(text) | Behaviour::Whole(text) => {
+            let mut body = completion(&text);
+            body["usage"] = usage(&text, request);
+            write_whole(
+                stream,
+                200,
+                &[("content-type", "application/json")],
+                body.to_string().as_bytes(),
+            )
+            .await?;
+            Ok(true)
+        }
+        Behaviour::Message {
+            message: said,
+            finish,
+        } => {
+            let body = message(&said, finish).to_string();
+            write_whole(
+                stream,
+                200,
+                &[("content-type", "application/json")],
+                body.as_bytes(),
+            )
+            .await?;
+            Ok(true)
+        }
+        Behaviour::Response {
+            status,
+            headers,
+            body,
+        } => {
+            let headers: Vec<(&str, &str)> = headers
+                .iter()
+                .map(|(name, value)| (*name, value.as_str()))
+                .collect();
+            write_whole(stream, status, &headers, &body).await?;
+            Ok(true)
+        }
+        Behaviour::Silence(length) => {
+            sleep(length).await;
+            Ok(false)
+        }
+        Behaviour::SlowLoris(pace) => {
+            write_head(stream, 200, &[("content-type", "text/event-stream")], None).await?;
+            loop {
+                write_chunk(stream, b": still thinking\n\n").await?;
+                sleep(pace).await;
+            }
+        }
+        Behaviour::CutStream => {
+            write_head(stream, 200, &[("content-type", "text/event-stream")], None).await?;
+            let piece = json!({ "choices": [{ "delta": { "content": "Half of a re" } }] });
+            write_chunk(stream, format!("data: {piece}\n\n").as_bytes()).await?;
+            Ok(false)
+        }
+        Behaviour::Close => Ok(false),
+        Behaviour::Endless => {
+            write_head(stream, 200, &[("content-type", "application/json")], None).await?;
+            let blank = vec![b' '; 64 * 1024];
+            loop {
+                write_chunk(stream, &blank).await?;
+                // Lets others be served in between.
+                sleep(Duration::from_micros(50)).await;
+            }
+        }
+        Behaviour::Answer | Behaviour::Decide(_) | Behaviour::Delay(..) => {
+            unreachable!("these lead to another behaviour")
+        }
+    }
+}
+
+/// Whether it is a request in Anthropic's form, as Claude Code makes it.
+fn is_messages(request: &Request) -> bool {
+    let path = request.path.split('?').next().unwrap_or_default();
+    path.ends_with("/v1/messages")
+}
+
+/// The reply as a stream in Anthropic's form.
+fn message_events(text: &str) -> [Value; 6] {
+    let usage = json!({ "input_tokens": 10, "output_tokens": 3 });
+    [
+        json!({ "type": "message_start", "message": {
+            "id": "msg_stub", "type": "message", "role": "assistant", "model": "stub-model",
+            "content": [], "stop_reason": null, "usage": usage,
+        } }),
+        json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "text", "text": "" } }),
+        json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "text_delta", "text": text } }),
+        json!({ "type": "content_block_stop", "index": 0 }),
+        json!({ "type": "message_delta", "delta": { "stop_reason": "end_turn" }, "usage": usage }),
+        json!({ "type": "message_stop" }),
+    ]
+}
+
+/// The reply in pieces of a stream, with usage at the end when it was asked for.
+fn pieces(text: &str, request: &Request) -> Vec<Value> {
+    let piece = |choices: Value| json!({ "id": "chatcmpl-stub", "object": "chat.completion.chunk", "model": "stub-model-2026", "choices": choices });
+    let mut pieces = vec![piece(
+        json!([{ "index": 0, "delta": { "role": "assistant", "content": "" } }]),
+    )];
+    let letters: Vec<char> = text.chars().collect();
+    for part in letters.chunks(PIECE) {
+        let part: String = part.iter().collect();
+        pieces.push(piece(json!([{ "index": 0, "delta": { "content": part } }])));
+    }
+    pieces.push(piece(
+        json!([{ "index": 0, "delta": {}, "finish_reason": "stop" }]),
+    ));
+    if request.body["stream_options"]["include_usage"] == true {
+        let mut last = piece(json!([]));
+        last["usage"] = usage(text, request);
+        pieces.push(last);
+    }
+    pieces
+}
+
+/// One token for four characters, at least one.
+fn usage(text: &str, request: &Request) -> Value {
+    let tokens = |text: &str| text.chars().count().div_ceil(4).max(1);
+    let (input, output) = (tokens(&request.prompt()), tokens(text));
+    json!({ "prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output })
+}
+
+async fn write_whole(
+    stream: &mut BufReader<TcpStream>,
+    status: u16,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> io::Result<()> {
+    write_head(stream, status, headers, Some(body.len())).await?;
+    stream.write_all(body).await?;
+    stream.flush().await
+}
+
+async fn write_head(
+    stream: &mut BufReader<TcpStream>,
+    status: u16,
+    headers: &[(&str, &str)],
+    length: Option<usize>,
+) -> io::Result<()> {
+    let mut head = format!("HTTP/1.1 {status} Stub\r\n");
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    match length {
+        Some(length) => head.push_str(&format!("content-length: {length}\r\n\r\n")),
+        None => head.push_str("transfer-encoding: chunked\r\n\r\n"),
+    }
+    stream.write_all(head.as_bytes()).await?;
+    stream.flush().await
+}
+
+async fn write_chunk(stream: &mut BufReader<TcpStream>, bytes: &[u8]) -> io::Result<()> {
+    stream
+        .write_all(format!("{:x}\r\n", bytes.len()).as_bytes())
+        .await?;
+    stream.write_all(bytes).await?;
+    stream.write_all(b"\r\n").await?;
+    stream.flush().await
+}
