@@ -1,10 +1,88 @@
 //! Every setting once, with its type, default and text, and the layers it can come from.
 //!
-//! default < user file < project file < repository (may only restrict) < environment < flags
+//! [`ROWS`] is the one table: [`Settings`], the names in files, the environment variables, the flags,
+//! the help and the commented defaults ([`DEFAULTS`]) follow from it. [`Layers::load`] resolves the
+//! layers, [`Resolved::explain`] tells where a value came from, [`set`] changes a file and keeps its
+//! comments, [`import`](import::read) takes over a configuration of the reference.
+//!
+//! Layers, each above the one before: defaults, the user's file, the project's file in the user's own
+//! configuration folder, `.skillopt.toml` in the repository (which can only restrict), the environment,
+//! flags. A file that cannot be read as a whole is never half used.
 
-pub mod suggest;
+mod choice;
+mod edit;
+mod file;
+pub mod import;
+mod kind;
+mod layers;
+mod problems;
+mod resolved;
+mod suggest;
 mod table;
-mod value;
 
-pub use table::{Backend, GateMode, InRepository, Key, Metric, Scope, Settings, Source, Staging, TABLE};
-pub use value::Kind;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Map, Value};
+use skillopt_core::Problem;
+use skillopt_core::split::Fractions;
+
+pub use choice::{BACKENDS, Choices, GateMode, Metric, Scope, Source, Staging};
+pub use edit::{set, unset};
+pub use kind::Kind;
+pub use layers::{ConfigPaths, Layers, ProjectRef, REPOSITORY_FILE};
+pub use resolved::{Explanation, Given, Layer, Resolved, Warning};
+pub use table::{GROUPS, ROWS, Restriction, Row, Settings, row};
+
+/// The defaults as a commented settings file. A test holds it equal to [`Settings::default`].
+pub const DEFAULTS: &str = include_str!("../../../configs/settings.toml");
+
+impl Settings {
+    /// The shares of validation and test. Settings that were loaded always have valid ones; made-up
+    /// ones that leave nothing to train on get the defaults.
+    #[must_use]
+    pub fn fractions(&self) -> Fractions {
+        let usual = Self::default();
+        Fractions::new(self.validation_fraction, self.test_fraction)
+            .or_else(|_| Fractions::new(usual.validation_fraction, usual.test_fraction))
+            .expect("the defaults leave something to train on")
+    }
+
+    /// What a night is pinned to: the settings that decide what is asked, compared or written, as one
+    /// object of dotted names.
+    #[must_use]
+    pub fn pinned(&self) -> Value {
+        let rows = ROWS.iter().filter(|row| row.pinned);
+        Value::Object(
+            rows.map(|row| (row.key.to_owned(), self.get(row)))
+                .collect::<Map<_, _>>(),
+        )
+    }
+
+    /// These settings with what an earlier night was [`pinned`](Self::pinned) to. Names this version
+    /// does not know are left out; those it knows and the night did not keep their value.
+    ///
+    /// Error: `setting_invalid`.
+    pub fn with_pinned(&self, pinned: &Value) -> Result<Self, Problem> {
+        let mut settings = self.clone();
+        for row in ROWS.iter().filter(|row| row.pinned) {
+            if let Some(value) = pinned.get(row.key) {
+                let place = resolved::Place::Night;
+                let value = row
+                    .kind
+                    .check(value)
+                    .map_err(|fault| problems::invalid(row, &place, &fault))?;
+                problems::put(&mut settings, row, value, &place)?;
+            }
+        }
+        Ok(settings)
+    }
+}
+
+impl Serialize for Settings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(ROWS.len()))?;
+        for row in ROWS {
+            map.serialize_entry(row.key, &self.get(row))?;
+        }
+        map.end()
+    }
+}

@@ -1,39 +1,45 @@
-//! "Did you mean …?"
+//! What somebody meant who wrote a name that does not exist.
 
-/// The candidate nearest to `given`, if it is near enough to be meant: at most a third of the letters
-/// differ.
-#[must_use]
-pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let given = given.to_lowercase();
-    candidates
+/// The candidate closest to `word`, when it is close enough to be a slip.
+pub(crate) fn closest<'c>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'c str>,
+) -> Option<&'c str> {
+    /// Longer words are nobody's slip.
+    const LONGEST: usize = 64;
+    if word.len() > LONGEST {
+        return None;
+    }
+    let near = candidates
         .into_iter()
-        .map(|candidate| (distance(&given, &candidate.to_lowercase()), candidate))
-        .filter(|(distance, candidate)| *distance * 3 <= candidate.chars().count().max(3))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
+        .map(|candidate| (distance(word, candidate), candidate));
+    let (distance, candidate) = near.min_by_key(|(distance, _)| *distance)?;
+    let bound = (candidate.chars().count() / 3).clamp(1, 4);
+    (distance <= bound).then_some(candidate)
 }
 
-/// Edit distance in which exchanging two neighbours counts once (optimal string alignment).
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(64).collect(), b.chars().take(64).collect());
-    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
-    for (i, row) in rows.iter_mut().enumerate() {
-        row[0] = i;
-    }
-    for (j, cell) in rows[0].iter_mut().enumerate() {
-        *cell = j;
-    }
-    for i in 1..=a.len() {
-        for j in 1..=b.len() {
-            let changed = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = changed.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
+/// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other
+/// (optimal string alignment).
+fn distance(first: &str, second: &str) -> usize {
+    let (first, second): (Vec<char>, Vec<char>) =
+        (first.chars().collect(), second.chars().collect());
+    let mut before_last = vec![0; second.len() + 1];
+    let mut last: Vec<usize> = (0..=second.len()).collect();
+    for (row, a) in first.iter().enumerate() {
+        let mut next = vec![row + 1; second.len() + 1];
+        for (column, b) in second.iter().enumerate() {
+            let cost = usize::from(a != b);
+            let mut best = (last[column] + cost)
+                .min(last[column + 1] + 1)
+                .min(next[column] + 1);
+            if row > 0 && column > 0 && *a == second[column - 1] && first[row - 1] == *b {
+                best = best.min(before_last[column - 1] + 1);
             }
-            rows[i][j] = best;
+            next[column + 1] = best;
         }
+        before_last = std::mem::replace(&mut last, next);
     }
-    rows[a.len()][b.len()]
+    last[second.len()]
 }
 
 #[cfg(test)]
@@ -41,8 +47,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn near_words_are_suggested_and_far_ones_are_not() {
-        assert_eq!(nearest("cluade", ["mock", "claude", "handoff"]), Some("claude"));
-        assert_eq!(nearest("zebra", ["mock", "claude", "handoff"]), None);
+    fn slips_are_recognised_and_strangers_are_not() {
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("cluade", "claude"), 1);
+        assert_eq!(closest("cluade", ["mock", "claude"]), Some("claude"));
+        assert_eq!(closest("zebra", ["mock", "claude"]), None);
+        assert_eq!(closest("", ["mock"]), None);
     }
 }

@@ -1,356 +1,363 @@
-//! Every setting once: name, type, default, text, flag, and whether a repository may restrict it.
+//! The table of settings: one row for each key, and everything that follows from it.
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toml_edit::Value as Toml;
 
-use crate::value::{Kind, Setting, choices};
+use crate::choice::{
+    GATE_MODES, GateMode, METRICS, Metric, SCOPES, SOURCES, STAGINGS, Scope, Source, Staging,
+};
+use crate::kind::Kind;
 
-choices! {
-    /// Whose sessions are read.
-    Source {
-        /// Every agent that is found.
-        Auto = "auto",
-        /// Claude Code.
-        Claude = "claude",
-        /// Codex.
-        Codex = "codex",
-        /// Codex when it has sessions, else Claude Code, as the reference chooses.
-        ReferenceAuto = "reference-auto",
-    }
-}
-
-choices! {
-    /// Which sessions belong to a project.
-    Scope {
-        /// Those typed in its folder or below.
-        Project = "project",
-        /// Also those typed in a folder above it.
-        Parents = "parents",
-        /// Every session.
-        All = "all",
-    }
-}
-
-choices! {
-    /// Who answers model calls.
-    Backend {
-        /// A built-in simulation that obeys literal rules.
-        Mock = "mock",
-        /// A built-in simulation of the reference's personas.
-        PersonaSim = "persona-sim",
-        /// A server that speaks Chat Completions.
-        OpenAiCompatible = "openai_compatible",
-        /// The Claude Code command line.
-        Claude = "claude",
-        /// A person or another program, through files.
-        Handoff = "handoff",
-    }
-}
-
-choices! {
-    /// Where proposals are staged.
-    Staging {
-        /// In SkillOpt's data folder.
-        Data = "data",
-        /// In `.skillopt-sleep/` of the project, as the reference does.
-        Project = "project",
-    }
-}
-
-choices! {
-    /// Whether edits have to defend themselves on held-out tasks.
-    GateMode {
-        /// They have to be strictly better.
-        Strict = "strict",
-        /// They are taken as they come.
-        Off = "off",
-    }
-}
-
-choices! {
-    /// Which score the gate compares.
-    Metric {
-        /// A weighted mean of hard and soft.
-        Mixed = "mixed",
-        /// All or nothing.
-        Hard = "hard",
-        /// Partial credit.
-        Soft = "soft",
-    }
-}
-
-/// What a repository's own file may say about a setting.
+/// What a file in a repository may do with a setting. It can only ever take away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InRepository {
-    /// Nothing.
-    Never,
-    /// It may add items to a list of what is left out.
-    Adds,
-    /// It may switch something off.
-    SwitchesOff,
-    /// It may lower a limit.
-    Lowers,
+pub enum Restriction {
+    /// Add to a list.
+    Add,
+    /// Turn off.
+    TurnOff,
+    /// Lower a number.
+    Lower,
 }
 
-/// One row of the table.
-#[derive(Debug, Clone, Copy)]
-pub struct Key {
-    /// Section and name, for example `reads.source`.
-    pub name: &'static str,
-    /// The name alone, unique over all sections; the field of [`Settings`].
+/// One setting.
+///
+/// No row holds a secret: `models.api_key_env` is the *name* of an environment variable.
+#[derive(Debug)]
+pub struct Row {
+    /// Name in files: `group.field`.
+    pub key: &'static str,
+    /// The last part of the name, unique over the table: the field of [`Settings`].
     pub field: &'static str,
     /// What it takes.
     pub kind: Kind,
-    /// One or two sentences for a person.
+    /// One line for `--help` and the settings file.
     pub text: &'static str,
-    /// The command line flag without its dashes; `None` when there is none.
-    pub flag: Option<&'static str>,
-    /// Its name in the reference's configuration; empty when it has none.
-    pub reference: &'static str,
-    /// What a repository may say about it.
-    pub in_repository: InRepository,
-    /// Smallest and largest number.
-    pub range: Option<(f64, f64)>,
+    /// What a number counts; empty for anything else.
+    pub unit: &'static str,
+    /// The flag, without its dashes. A flag of a list may be given several times; one of a
+    /// [`Kind::Bool`] stands for `true` when it has no value.
+    pub flag: &'static str,
+    /// The reference's names in `config.json`, in the order in which they win (§2.1).
+    pub reference: &'static [&'static str],
+    /// A variable of the reference that is honoured below our own (§2.5).
+    pub reference_variable: Option<&'static str>,
+    /// What a repository may do with it; `None` for nothing.
+    pub repository: Option<Restriction>,
+    /// Whether a night is pinned to the value: it decides what is asked, compared or written. Budgets,
+    /// limits and times may change while a night waits.
+    pub pinned: bool,
 }
 
-impl Key {
-    /// The environment variable that sets it.
+impl Row {
+    const fn new(kind: Kind, flag: &'static str) -> Self {
+        Self {
+            key: "",
+            field: "",
+            kind,
+            text: "",
+            unit: "",
+            flag,
+            reference: &[],
+            reference_variable: None,
+            repository: None,
+            pinned: true,
+        }
+    }
+
+    const fn named(self, key: &'static str, field: &'static str, text: &'static str) -> Self {
+        Self {
+            key,
+            field,
+            text,
+            ..self
+        }
+    }
+
+    const fn unit(self, unit: &'static str) -> Self {
+        Self { unit, ..self }
+    }
+
+    const fn was(self, reference: &'static [&'static str]) -> Self {
+        Self { reference, ..self }
+    }
+
+    const fn also(self, variable: &'static str) -> Self {
+        Self {
+            reference_variable: Some(variable),
+            ..self
+        }
+    }
+
+    const fn in_repository(self, restriction: Restriction) -> Self {
+        Self {
+            repository: Some(restriction),
+            ..self
+        }
+    }
+
+    const fn free(self) -> Self {
+        Self {
+            pinned: false,
+            ..self
+        }
+    }
+
+    /// The environment variable: `SKILLOPT_` and the field in capitals.
     #[must_use]
     pub fn variable(&self) -> String {
         format!("SKILLOPT_{}", self.field.to_uppercase())
     }
 
-    /// The section it stands in.
+    /// The group: the part of the key before the dot.
     #[must_use]
-    pub fn section(&self) -> &'static str {
-        self.name.split('.').next().unwrap_or(self.name)
+    pub fn group(&self) -> &'static str {
+        self.key
+            .split_once('.')
+            .map_or(self.key, |(group, _)| group)
+    }
+
+    /// What `--help` calls the value: `N`, `PATH`, `TEXT`, …
+    #[must_use]
+    pub fn value_name(&self) -> &'static str {
+        self.kind.value_name()
     }
 }
 
-macro_rules! optional {
-    () => { None };
-    ($value:expr) => { Some($value) };
-}
-macro_rules! or_empty {
-    () => { "" };
-    ($value:expr) => { $value };
-}
-macro_rules! or_never {
-    () => { InRepository::Never };
-    ($value:ident) => { InRepository::$value };
-}
-
+/// Builds [`Settings`] and [`ROWS`] from one list.
 macro_rules! settings {
-    ($($section:ident {
-        $($(#[doc = $doc:literal])+ $field:ident: $type:ty = $default:expr
-            $(, flag $flag:literal)? $(, reference $reference:literal)?
-            $(, repository $repository:ident)? $(, from $low:literal to $high:literal)?;)+
-    })+) => {
-        /// The settings that hold: one field per row of [`TABLE`].
-        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    ($($(#[doc = $text:literal])+ $group:ident.$field:ident: $type:ty = $default:expr, $row:expr;)+) => {
+        /// Every setting with the value that holds. Serialised, it is one object of dotted names.
+        #[derive(Debug, Clone, PartialEq)]
         pub struct Settings {
-            $($($(#[doc = $doc])+ pub $field: $type,)+)+
+            $($(#[doc = $text])+ pub $field: $type,)+
         }
 
         impl Default for Settings {
             fn default() -> Self {
-                Self { $($($field: $default,)+)+ }
+                Self { $($field: $default,)+ }
             }
         }
 
-        /// Every setting, in the order they are shown.
-        pub const TABLE: &[Key] = &[
-            $($(Key {
-                name: concat!(stringify!($section), ".", stringify!($field)),
-                field: stringify!($field),
-                kind: <$type as Setting>::KIND,
-                text: concat!($($doc),+),
-                flag: optional!($($flag)?),
-                reference: or_empty!($($reference)?),
-                in_repository: or_never!($($repository)?),
-                range: optional!($(($low as f64, $high as f64))?),
-            },)+)+
-        ];
-
         impl Settings {
-            /// Sets one field from a TOML value; the error completes "… must be …".
-            pub(crate) fn set_toml(&mut self, field: &str, value: &Toml) -> Result<(), String> {
-                match field {
-                    $($(stringify!($field) => self.$field = in_range(<$type as Setting>::from_toml(value)?, field)?,)+)+
-                    _ => {}
-                }
-                Ok(())
-            }
-
-            /// Sets one field from text; the error completes "… must be …".
-            pub(crate) fn set_text(&mut self, field: &str, text: &str) -> Result<(), String> {
-                match field {
-                    $($(stringify!($field) => self.$field = in_range(<$type as Setting>::from_text(text)?, field)?,)+)+
-                    _ => {}
-                }
-                Ok(())
-            }
-
-            /// The value of one field as JSON; null when there is no such field.
+            /// The value of a row as JSON.
             #[must_use]
-            pub fn value(&self, field: &str) -> Value {
-                match field {
-                    $($(stringify!($field) => Setting::to_json(&self.$field),)+)+
+            pub fn get(&self, row: &Row) -> Value {
+                match row.key {
+                    $(concat!(stringify!($group), ".", stringify!($field)) => {
+                        serde_json::to_value(&self.$field).unwrap_or(Value::Null)
+                    })+
                     _ => Value::Null,
                 }
             }
+
+            /// Puts a value that [`Kind`] has checked in the place of a row's.
+            pub(crate) fn put(&mut self, row: &Row, value: Value) -> serde_json::Result<()> {
+                match row.key {
+                    $(concat!(stringify!($group), ".", stringify!($field)) => {
+                        self.$field = serde_json::from_value(value)?;
+                    })+
+                    _ => {}
+                }
+                Ok(())
+            }
         }
+
+        /// Every setting, in the order of the settings file.
+        pub static ROWS: &[Row] = &[
+            $($row.named(
+                concat!(stringify!($group), ".", stringify!($field)),
+                stringify!($field),
+                concat!($($text),+),
+            ),)+
+        ];
     };
 }
 
-fn in_range<T: Setting>(value: T, field: &str) -> Result<T, String> {
-    let range = TABLE.iter().find(|key| key.field == field).and_then(|key| key.range);
-    if let (Some((low, high)), Some(number)) = (range, value.to_json().as_f64())
-        && !(low..=high).contains(&number)
-    {
-        return Err(format!("from {low} to {high}"));
-    }
-    Ok(value)
+const fn switch(flag: &'static str) -> Row {
+    Row::new(Kind::Bool, flag)
+}
+
+const fn whole(least: u64, most: u64, flag: &'static str) -> Row {
+    Row::new(Kind::Whole { least, most }, flag)
+}
+
+const fn number(least: f64, most: f64, flag: &'static str) -> Row {
+    Row::new(
+        Kind::Number {
+            least,
+            most,
+            optional: false,
+        },
+        flag,
+    )
+}
+
+const fn of(kind: Kind, flag: &'static str) -> Row {
+    Row::new(kind, flag)
 }
 
 settings! {
-    reads {
-        /// Whose sessions are read.
-        source: Source = Source::Auto, flag "source", reference "transcript_source";
-        /// Claude Code's folder; empty for $CLAUDE_CONFIG_DIR, else ~/.claude.
-        claude_home: String = String::new(), flag "claude-home", reference "claude_home";
-        /// Codex's folder; empty for $CODEX_HOME, else ~/.codex.
-        codex_home: String = String::new(), flag "codex-home", reference "codex_home";
-        /// Which sessions belong to a project.
-        scope: Scope = Scope::Project, flag "scope", reference "projects";
-        /// How many hours before the project was first seen reading begins; 0 for everything there is.
-        lookback_hours: u32 = 72, flag "lookback-hours", reference "lookback_hours";
-        /// Sessions per night; 0 for three times mines.max_tasks_per_night. The rest comes another night.
-        max_sessions_per_night: u32 = 0, flag "max-sessions", reference "max_sessions_per_night";
-        /// Folders and files that are never read, as globs.
-        exclude: Vec<String> = Vec::new(), repository Adds;
-        /// Sessions whose first prompt contains one of these texts were made by a program and are skipped.
-        agent_markers: Vec<String> = Vec::new();
-        /// Further words of complaint.
-        negative_words: Vec<String> = Vec::new();
-        /// Further words of praise.
-        positive_words: Vec<String> = Vec::new();
-    }
-    mines {
-        /// Let the optimizer name the tasks of each session that could be replayed.
-        model_miner: bool = true, reference "llm_mine";
-        /// Tasks per night. The rest comes another night.
-        max_tasks_per_night: u32 = 40, flag "max-tasks", reference "max_tasks_per_night", repository Lowers, from 1 to 10000;
-        /// In how many sessions a request must occur before it is worth money.
-        min_recurrence: u32 = 2, from 1 to 100;
-        /// With a skill of your own as target, keep only the tasks it could help with.
-        target_task_filter: bool = true, reference "target_task_filter";
-    }
-    splits {
-        /// Share of tasks that only the gate sees.
-        validation_fraction: f64 = 0.34, reference "val_fraction", from 0 to 1;
-        /// Share of tasks that nothing sees before the end.
-        test_fraction: f64 = 0.0, reference "test_fraction", from 0 to 1;
-        /// Decides, with a task's id, to which slice it belongs.
-        seed: u32 = 42, reference "seed";
-    }
-    replays {
-        /// Attempts at each training task; several show the optimizer what made the difference.
-        rollouts: u32 = 1, reference "dream_rollouts", from 1 to 16;
-        /// Variants made of each training task.
-        dream_factor: u32 = 0, reference "dream_factor", from 0 to 8;
-        /// Similar training tasks of earlier nights that are replayed as well.
-        recall: u32 = 0, reference "recall_k", from 0 to 100;
-    }
-    models {
-        /// Who answers model calls.
-        backend: Backend = Backend::Mock, flag "backend", reference "backend";
-        /// The model; empty for the backend's own default.
-        model: String = String::new(), flag "model", reference "model";
-        /// Who answers attempts; empty for models.backend.
-        target_backend: Option<Backend> = None, flag "target-backend", reference "target_backend";
-        /// The model of the target side; empty for models.model.
-        target_model: String = String::new(), flag "target-model", reference "target_model";
-        /// Who mines, judges and reflects; empty for models.backend.
-        optimizer_backend: Option<Backend> = None, flag "optimizer-backend", reference "optimizer_backend";
-        /// The model of the optimizer side; empty for models.model.
-        optimizer_model: String = String::new(), flag "optimizer-model", reference "optimizer_model";
-        /// Address of a Chat Completions server, for example http://127.0.0.1:8080/v1.
-        endpoint: String = String::new(), flag "endpoint";
-        /// Name of the environment variable that holds the key; never the key itself.
-        api_key_env: String = String::new(), flag "api-key-env";
-        /// The claude program; empty to look for it.
-        claude_path: String = String::new(), flag "claude-path";
-        /// Calls in flight per provider.
-        concurrency: u32 = 8, flag "concurrency", from 1 to 256;
-        /// How long to wait for the first byte of a reply, in seconds.
-        first_byte_seconds: u32 = 90, from 1 to 3600;
-        /// How long to wait for a whole reply, in seconds.
-        call_seconds: u32 = 300, from 1 to 7200;
-        /// Sampling temperature; empty leaves it to the server.
-        temperature: Option<f64> = None, from 0 to 2;
-        /// A file of your own prompt templates; empty for prompts.json in the configuration folder.
-        prompts: String = String::new();
-        /// Where hand-off questions and answers lie; empty for the data folder.
-        handoff_dir: String = String::new();
-    }
-    changes {
-        /// Improve the skill document.
-        skill: bool = true, reference "evolve_skill", repository SwitchesOff;
-        /// Improve the memory document (CLAUDE.md, AGENTS.md).
-        memory: bool = true, reference "evolve_memory", repository SwitchesOff;
-        /// Name of the skill SkillOpt keeps for you.
-        managed_skill_name: String = "skillopt-sleep-learned".to_owned(), reference "managed_skill_name";
-        /// A skill of your own to improve instead; relative to the project.
-        target_skill_path: String = String::new(), flag "target-skill-path", reference "target_skill_path";
-        /// Further folders in which skills may be changed.
-        skill_roots: Vec<String> = Vec::new(), flag "skill-root", reference "skill_roots";
-        /// Edits per document and night.
-        edit_budget: u32 = 4, flag "edit-budget", reference "edit_budget", from 1 to 20;
-        /// Standing wishes the optimizer is told.
-        preferences: String = String::new(), flag "preferences", reference "preferences";
-        /// Adopt without asking what is better and unflagged; never a skill you wrote.
-        auto_adopt: bool = false, flag "auto-adopt", reference "auto_adopt";
-        /// Where proposals are staged.
-        staging: Staging = Staging::Data;
-    }
-    gate {
-        /// Whether edits have to defend themselves on held-out tasks.
-        mode: GateMode = GateMode::Strict, flag "gate", reference "gate_mode";
-        /// Which score the gate compares.
-        metric: Metric = Metric::Mixed, reference "gate_metric";
-        /// Weight of the soft score in the mixed one.
-        mixed_weight: f64 = 0.5, reference "gate_mixed_weight", from 0 to 1;
-        /// One held-out task that gets worse blocks an edit.
-        no_regression: bool = false, reference "gate_no_regression";
-        /// With fewer held-out tasks nothing is called better.
-        min_validation_tasks: u32 = 3, from 1 to 1000;
-    }
-    spends {
-        /// Model calls per night; 0 for no limit.
-        max_calls_per_night: u32 = 400, flag "max-calls";
-        /// Minutes at work per night; 0 for no limit.
-        max_minutes_per_night: u32 = 120, flag "max-minutes";
-        /// Tokens per night; 0 for no limit.
-        max_tokens_per_night: u32 = 400_000, flag "max-tokens", reference "max_tokens_per_night";
-        /// Money per night, in the currency of the prices; 0 for no limit.
-        max_cost_per_night: f64 = 0.0, flag "max-cost", from 0 to 1000000;
-        /// Price of a million input tokens; 0 when it is not known.
-        input_price: f64 = 0.0, from 0 to 1000000;
-        /// Price of a million output tokens; 0 when it is not known.
-        output_price: f64 = 0.0, from 0 to 1000000;
-    }
-    privacy {
-        /// Days after which the texts of prompts and replies are deleted; verdicts stay.
-        evidence_days: u32 = 30, from 1 to 3650;
-        /// Texts that look like secrets but are none.
-        false_alarms: Vec<String> = Vec::new();
-    }
-    schedule {
-        /// Hour of the nightly run, local time.
-        hour: u32 = 3, flag "hour", from 0 to 23;
-        /// Minute of the nightly run.
-        minute: u32 = 17, flag "minute", from 0 to 59;
-    }
+    /// Whose sessions are read.
+    reads.source: Source = Source::Auto, of(Kind::Choice(&SOURCES), "source").was(&["transcript_source"]);
+    /// Where Claude Code keeps its files; empty for $CLAUDE_CONFIG_DIR or ~/.claude.
+    reads.claude_home: String = String::new(), of(Kind::Path, "claude-home").was(&["claude_home"]);
+    /// Where Codex keeps its files; empty for $CODEX_HOME or ~/.codex.
+    reads.codex_home: String = String::new(), of(Kind::Path, "codex-home").was(&["codex_home"]);
+    /// Which sessions belong to a project.
+    reads.scope: Scope = Scope::Project, of(Kind::Choice(&SCOPES), "scope").was(&["projects"]);
+    /// How far back the first night of a project reads; 0 for everything there is.
+    reads.lookback_hours: u32 = 72, whole(0, 1_000_000, "lookback-hours").unit("hours").was(&["lookback_hours"]);
+    /// How many sessions one night reads; 0 for three times mines.max_tasks_per_night.
+    reads.max_sessions_per_night: u32 = 0,
+        whole(0, 100_000, "max-sessions").unit("sessions").was(&["max_sessions_per_night"]);
+    /// Files and folders whose sessions are never read, as globs.
+    reads.exclude: Vec<String> = Vec::new(), of(Kind::List, "exclude").in_repository(Restriction::Add);
+    /// Texts that mark a session as a machine's when its first prompt contains one of them.
+    reads.agent_markers: Vec<String> = Vec::new(),
+        of(Kind::List, "agent-marker").also("SKILLOPT_SLEEP_AGENT_MARKERS");
+    /// Words that say that something went wrong, besides the usual ones.
+    reads.negative_words: Vec<String> = Vec::new(),
+        of(Kind::List, "negative-word").also("SKILLOPT_SLEEP_NEG_FEEDBACK");
+    /// Words that say that something went well, besides the usual ones.
+    reads.positive_words: Vec<String> = Vec::new(),
+        of(Kind::List, "positive-word").also("SKILLOPT_SLEEP_POS_FEEDBACK");
+
+    /// Whether a model helps to find tasks in the sessions.
+    mines.model_miner: bool = true, switch("model-miner").was(&["llm_mine"]);
+    /// How many tasks one night works on.
+    mines.max_tasks_per_night: u32 = 40,
+        whole(1, 10_000, "max-tasks").unit("tasks").was(&["max_tasks_per_night"]).in_repository(Restriction::Lower);
+    /// In how many sessions a task must recur before money is spent on it.
+    mines.min_recurrence: u32 = 2, whole(1, 1_000, "min-recurrence").unit("sessions");
+    /// Whether only tasks that fit the target skill are kept, when one is named.
+    mines.target_task_filter: bool = true, switch("target-task-filter").was(&["target_task_filter"]);
+
+    /// The share of tasks that is held out for the gate.
+    splits.validation_fraction: f64 = 0.34,
+        number(0.0, 0.99, "validation-fraction").unit("share").was(&["val_fraction", "holdout_fraction"]);
+    /// The share of tasks that is held out from the gate as well.
+    splits.test_fraction: f64 = 0.0, number(0.0, 0.99, "test-fraction").unit("share").was(&["test_fraction"]);
+    /// What the split of new tasks is drawn from; a task keeps the slice it has.
+    splits.seed: u64 = 42, whole(0, MAX_SEED, "seed").was(&["seed"]);
+
+    /// How often each task is tried.
+    replays.rollouts: u32 = 1, whole(1, 64, "rollouts").unit("tries").was(&["dream_rollouts"]);
+    /// How many variants of each training task are made up.
+    replays.dream_factor: u32 = 0, whole(0, 64, "dream-factor").unit("variants").was(&["dream_factor"]);
+    /// How many tasks of earlier nights that resemble tonight's are replayed with them.
+    replays.recall: u32 = 0, whole(0, 1_000, "recall").unit("tasks").was(&["recall_k"]);
+
+    /// Which model is asked, and how.
+    models.backend: String = "mock".to_owned(),
+        of(Kind::Backend { optional: false }, "backend").was(&["backend"]);
+    /// The model's name; empty for the backend's own choice.
+    models.model: String = String::new(), of(Kind::Text, "model").was(&["model"]);
+    /// The backend that does the tasks, when it is another one.
+    models.target_backend: String = String::new(),
+        of(Kind::Backend { optional: true }, "target-backend").was(&["target_backend"]);
+    /// The model that does the tasks, when it is another one.
+    models.target_model: String = String::new(), of(Kind::Text, "target-model").was(&["target_model"]);
+    /// The backend that mines, judges and proposes, when it is another one.
+    models.optimizer_backend: String = String::new(),
+        of(Kind::Backend { optional: true }, "optimizer-backend").was(&["optimizer_backend"]);
+    /// The model that mines, judges and proposes, when it is another one.
+    models.optimizer_model: String = String::new(), of(Kind::Text, "optimizer-model").was(&["optimizer_model"]);
+    /// The base address of openai_compatible, for example http://localhost:8080/v1.
+    models.endpoint: String = String::new(), of(Kind::Address, "endpoint");
+    /// The name of the environment variable that holds the key; never the key itself.
+    models.api_key_env: String = String::new(), of(Kind::Variable, "api-key-env").free();
+    /// The claude program; empty for the one on the PATH.
+    models.claude_path: String = String::new(), of(Kind::Path, "claude-path").free();
+    /// How many calls one provider gets at the same time.
+    models.concurrency: u32 = 8, whole(1, 256, "concurrency").unit("calls").also("SKILLOPT_SLEEP_WORKERS").free();
+    /// How long the first byte of an answer may take.
+    models.first_byte_seconds: u32 = 90, whole(1, 3_600, "first-byte-seconds").unit("seconds").free();
+    /// How long a whole answer may take.
+    models.call_seconds: u32 = 300, whole(1, 36_000, "call-seconds").unit("seconds").free();
+    /// How freely the model writes; absent for the model's own choice.
+    models.temperature: Option<f64> = None,
+        of(Kind::Number { least: 0.0, most: 2.0, optional: true }, "temperature");
+    /// A file with your own words for the prompts; empty for ours.
+    models.prompts: String = String::new(), of(Kind::Path, "prompts").also("SKILLOPT_SLEEP_PROMPTS_PATH");
+    /// Where the questions of the handoff backend are written; empty for the data folder.
+    models.handoff_dir: String = String::new(),
+        of(Kind::Path, "handoff-dir").also("SKILLOPT_SLEEP_HANDOFF_DIR").free();
+
+    /// Whether skills are improved.
+    changes.skill: bool = true, switch("skill").was(&["evolve_skill"]).in_repository(Restriction::TurnOff);
+    /// Whether memory files (CLAUDE.md, AGENTS.md) are improved.
+    changes.memory: bool = true, switch("memory").was(&["evolve_memory"]).in_repository(Restriction::TurnOff);
+    /// The skill that holds what was learned, when no other is named.
+    changes.managed_skill_name: String = "skillopt-sleep-learned".to_owned(),
+        of(Kind::SkillName, "managed-skill-name").was(&["managed_skill_name"]);
+    /// A skill of your own to improve instead: its SKILL.md, below the project when relative.
+    changes.target_skill_path: String = String::new(),
+        of(Kind::Path, "target-skill-path").was(&["target_skill_path"]);
+    /// More folders with skills that may be improved.
+    changes.skill_roots: Vec<String> = Vec::new(), of(Kind::List, "skill-root").was(&["skill_roots"]);
+    /// How many edits one round proposes for a document.
+    changes.edit_budget: u32 = 4, whole(1, 100, "edit-budget").unit("edits").was(&["edit_budget"]);
+    /// What proposals should mind, in your own words.
+    changes.preferences: String = String::new(), of(Kind::Text, "preferences").was(&["preferences"]);
+    /// Whether a proposal that passed every check is adopted without asking.
+    changes.auto_adopt: bool = false, switch("auto-adopt").was(&["auto_adopt"]).free();
+    /// Where proposals wait for you.
+    changes.staging: Staging = Staging::Data, of(Kind::Choice(&STAGINGS), "staging").free();
+
+    /// Whether proposals must be better on held-out tasks.
+    gate.mode: GateMode = GateMode::Strict, of(Kind::Choice(&GATE_MODES), "gate-mode").was(&["gate_mode"]);
+    /// What the gate compares.
+    gate.metric: Metric = Metric::Mixed, of(Kind::Choice(&METRICS), "gate-metric").was(&["gate_metric"]);
+    /// How much the hard score counts in the mixed metric.
+    gate.mixed_weight: f64 = 0.5, number(0.0, 1.0, "gate-mixed-weight").unit("share").was(&["gate_mixed_weight"]);
+    /// Whether no single held-out task may get worse.
+    gate.no_regression: bool = false, switch("gate-no-regression").was(&["gate_no_regression"]);
+    /// How many held-out tasks a verdict needs.
+    gate.min_validation_tasks: u32 = 3, whole(1, 10_000, "min-validation-tasks").unit("tasks");
+
+    /// How many model calls one night may make.
+    spends.max_calls_per_night: u32 = 400, whole(0, 1_000_000, "max-calls").unit("calls").free();
+    /// How long one night may take.
+    spends.max_minutes_per_night: u32 = 120, whole(1, 1_440, "max-minutes").unit("minutes").free();
+    /// How many tokens one night may use.
+    spends.max_tokens_per_night: u64 = 400_000,
+        whole(0, 1_000_000_000_000, "max-tokens").unit("tokens").was(&["max_tokens_per_night"]).free();
+    /// How much money one night may cost, in the currency of the prices; 0 for no limit in money.
+    spends.max_cost_per_night: f64 = 0.0, number(0.0, 1e9, "max-cost").unit("money").free();
+    /// What a million input tokens cost; 0 for unknown.
+    spends.input_price: f64 = 0.0, number(0.0, 1e6, "input-price").unit("money per million tokens").free();
+    /// What a million output tokens cost; 0 for unknown.
+    spends.output_price: f64 = 0.0, number(0.0, 1e6, "output-price").unit("money per million tokens").free();
+
+    /// How long the bodies of prompts and replies are kept.
+    privacy.evidence_days: u32 = 30, whole(0, 36_500, "evidence-days").unit("days").free();
+    /// Texts that look like secrets and are none; they are never redacted.
+    privacy.false_alarms: Vec<String> = Vec::new(), of(Kind::List, "false-alarm");
+
+    /// The hour of the night's run, local time.
+    schedule.hour: u32 = 3, whole(0, 23, "hour").unit("o'clock").free();
+    /// The minute of the night's run.
+    schedule.minute: u32 = 17, whole(0, 59, "minute").unit("minutes").free();
+}
+
+/// The groups of settings, in the order of the settings file, and what each is about.
+pub const GROUPS: &[(&str, &str)] = &[
+    ("reads", "What is read."),
+    ("mines", "How tasks are found in what was read."),
+    ("splits", "Which tasks are held back to check proposals."),
+    ("replays", "How tasks are tried."),
+    ("models", "Which models are asked."),
+    ("changes", "What may be changed, and where proposals wait."),
+    ("gate", "When a proposal is good enough."),
+    ("spends", "What a night may cost."),
+    ("privacy", "What is kept."),
+    ("schedule", "When the night begins."),
+];
+
+/// TOML has signed integers of 64 bits.
+const MAX_SEED: u64 = i64::MAX as u64;
+
+/// The row of a key: `models.model`, or `model` alone.
+#[must_use]
+pub fn row(key: &str) -> Option<&'static Row> {
+    ROWS.iter().find(|row| row.key == key || row.field == key)
 }

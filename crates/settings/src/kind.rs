@@ -1,0 +1,400 @@
+//! What a setting takes, and how its value is read from TOML and from plain text.
+
+use serde_json::{Value, json};
+use skillopt_core::redact::redact;
+
+use crate::choice::{BACKENDS, Choices};
+use crate::suggest::closest;
+
+/// What a setting takes.
+#[derive(Debug, PartialEq)]
+pub enum Kind {
+    /// `true` or `false`.
+    Bool,
+    /// A whole number.
+    Whole {
+        /// The smallest.
+        least: u64,
+        /// The largest.
+        most: u64,
+    },
+    /// A number.
+    Number {
+        /// The smallest.
+        least: f64,
+        /// The largest.
+        most: f64,
+        /// Whether it may be absent.
+        optional: bool,
+    },
+    /// One of a few words.
+    Choice(&'static Choices),
+    /// The name of a backend.
+    Backend {
+        /// Whether it may be empty.
+        optional: bool,
+    },
+    /// One line of text, possibly empty.
+    Text,
+    /// A path, possibly empty; `~` is the home folder.
+    Path,
+    /// An `http` or `https` address, possibly empty.
+    Address,
+    /// The name of an environment variable, possibly empty.
+    Variable,
+    /// The name of a skill.
+    SkillName,
+    /// A list of texts.
+    List,
+}
+
+/// Why a value is refused.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// It is something else than what is allowed. A phrase that goes on after "is".
+    Wrong(String),
+    /// No backend of this version has the name. The whole reason.
+    Backend(String),
+}
+
+/// Lists are read up to this many entries, and texts up to this many bytes.
+const MOST_ENTRIES: usize = 1_000;
+const LONGEST_TEXT: usize = 8_000;
+/// What a message shows of a value.
+const SHOWN: usize = 80;
+
+/// A value as a message shows it: short, on one line, without secrets.
+pub(crate) fn shown(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => format!("\"{}\"", skillopt_core::text::one_line(&redact(text).text)),
+        other => redact(&other.to_string()).text.into_owned(),
+    };
+    skillopt_core::text::cut(&text, SHOWN)
+}
+
+impl Kind {
+    /// What `--help` calls the value.
+    #[must_use]
+    pub fn value_name(&self) -> &'static str {
+        match self {
+            Self::Bool => "BOOL",
+            Self::Whole { .. } | Self::Number { .. } => "N",
+            Self::Choice(_) | Self::Backend { .. } => "WORD",
+            Self::Text | Self::List => "TEXT",
+            Self::Path => "PATH",
+            Self::Address => "URL",
+            Self::Variable | Self::SkillName => "NAME",
+        }
+    }
+
+    /// The words that may be written; empty when the setting takes anything else.
+    #[must_use]
+    pub fn words(&self) -> &'static [&'static str] {
+        match self {
+            Self::Bool => &["true", "false"],
+            Self::Choice(choices) => choices.words,
+            Self::Backend { .. } => BACKENDS.words,
+            _ => &[],
+        }
+    }
+
+    /// What is allowed, as a phrase: "a whole number from 1 to 10000".
+    #[must_use]
+    pub fn allowed(&self) -> String {
+        match self {
+            Self::Bool => "true or false".to_owned(),
+            Self::Whole { least, most } if *most == i64::MAX as u64 => {
+                format!("a whole number, {least} or more")
+            }
+            Self::Whole { least, most } => format!("a whole number from {least} to {most}"),
+            Self::Number { least, most, .. } => format!("a number from {least} to {most}"),
+            Self::Choice(choices) => one_of(choices.words),
+            Self::Backend { optional: false } => one_of(BACKENDS.words),
+            Self::Backend { optional: true } => format!("{}, or empty", one_of(BACKENDS.words)),
+            Self::Text => {
+                format!("a text of at most {LONGEST_TEXT} bytes without control characters")
+            }
+            Self::Path => "a path".to_owned(),
+            Self::Address => {
+                "an address that begins with http:// or https://, without a password".to_owned()
+            }
+            Self::Variable => {
+                "the name of an environment variable: letters, digits and _".to_owned()
+            }
+            Self::SkillName => {
+                "a name of at most 64 lower-case letters, digits and hyphens".to_owned()
+            }
+            Self::List => format!("a list of at most {MOST_ENTRIES} texts"),
+        }
+    }
+
+    /// Checks a value of a file. A text is never taken for a number or a truth value.
+    pub(crate) fn check(&self, value: &Value) -> Result<Value, Fault> {
+        let wrong = || Fault::Wrong(format!("{}, and must be {}", shown(value), self.allowed()));
+        let quoted = |what: &str| {
+            Fault::Wrong(format!(
+                "the text {}, and must be {} ({what})",
+                shown(value),
+                self.allowed()
+            ))
+        };
+        match self {
+            Self::Bool => match value {
+                Value::Bool(_) => Ok(value.clone()),
+                Value::String(text) if matches!(text.trim(), "true" | "false") => {
+                    Err(quoted("without quotes"))
+                }
+                _ => Err(wrong()),
+            },
+            Self::Whole { least, most } => match value {
+                Value::Number(number) => number
+                    .as_u64()
+                    .filter(|number| (least..=most).contains(&number))
+                    .map(|number| json!(number))
+                    .ok_or_else(wrong),
+                Value::String(text) if text.trim().parse::<u64>().is_ok() => {
+                    Err(quoted("without quotes"))
+                }
+                _ => Err(wrong()),
+            },
+            Self::Number {
+                least,
+                most,
+                optional,
+            } => match value {
+                Value::Null if *optional => Ok(Value::Null),
+                Value::Number(number) => number
+                    .as_f64()
+                    .filter(|number| number.is_finite() && (*least..=*most).contains(number))
+                    .map(|number| json!(number))
+                    .ok_or_else(wrong),
+                Value::String(text) if text.trim().parse::<f64>().is_ok() => {
+                    Err(quoted("without quotes"))
+                }
+                _ => Err(wrong()),
+            },
+            Self::List => {
+                let Value::Array(items) = value else {
+                    return Err(wrong());
+                };
+                if items.len() > MOST_ENTRIES {
+                    return Err(Fault::Wrong(format!(
+                        "a list of {} entries, and must be {}",
+                        items.len(),
+                        self.allowed()
+                    )));
+                }
+                let texts = items.iter().map(|item| match item {
+                    Value::String(text) if is_plain(text) && !text.trim().is_empty() => {
+                        Ok(item.clone())
+                    }
+                    _ => Err(Fault::Wrong(format!(
+                        "a list with {}, and its entries must be texts",
+                        shown(item)
+                    ))),
+                });
+                texts.collect::<Result<Vec<_>, _>>().map(Value::Array)
+            }
+            _ => {
+                let Value::String(text) = value else {
+                    return Err(wrong());
+                };
+                self.word(text).map(Value::String)
+            }
+        }
+    }
+
+    /// Checks the text of a setting that is a text.
+    fn word(&self, text: &str) -> Result<String, Fault> {
+        let wrong = || {
+            Fault::Wrong(format!(
+                "{}, and must be {}",
+                shown(&json!(text)),
+                self.allowed()
+            ))
+        };
+        if !is_plain(text) {
+            return Err(wrong());
+        }
+        match self {
+            Self::Choice(choices) => find(choices, text).ok_or_else(|| {
+                Fault::Wrong(format!(
+                    "{}, {}",
+                    shown(&json!(text)),
+                    unknown_word(choices, text)
+                ))
+            }),
+            Self::Backend { optional: true } if text.is_empty() => Ok(String::new()),
+            Self::Backend { .. } => find(&BACKENDS, text).ok_or_else(|| {
+                Fault::Backend(format!(
+                    "{}, {}",
+                    shown(&json!(text)),
+                    unknown_word(&BACKENDS, text)
+                ))
+            }),
+            Self::Address => {
+                let rest = text
+                    .strip_prefix("http://")
+                    .or_else(|| text.strip_prefix("https://"));
+                let host = rest.map(|rest| rest.split(['/', '?', '#']).next().unwrap_or(rest));
+                let good = host.is_some_and(|host| !host.is_empty() && !host.contains('@'))
+                    && !text.contains(char::is_whitespace);
+                if text.is_empty() || good {
+                    Ok(text.trim_end_matches('/').to_owned())
+                } else {
+                    Err(wrong())
+                }
+            }
+            Self::Variable => {
+                let name = text
+                    .chars()
+                    .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+                    && !text.starts_with(|letter: char| letter.is_ascii_digit());
+                if redact(text).count > 0
+                    || (text.len() > 20
+                        && text.chars().any(|letter| letter.is_ascii_lowercase())
+                        && text.chars().any(|letter| letter.is_ascii_digit()))
+                {
+                    // It looks like the key itself: do not repeat it.
+                    return Err(Fault::Wrong("a text that looks like a key, and must be the name of the environment variable that holds it".to_owned()));
+                }
+                if name {
+                    Ok(text.to_owned())
+                } else {
+                    Err(wrong())
+                }
+            }
+            Self::SkillName => {
+                let letters = |letter: char| {
+                    letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-'
+                };
+                let good = (1..=64).contains(&text.len())
+                    && text.chars().all(letters)
+                    && !text.starts_with('-')
+                    && !text.ends_with('-');
+                if good {
+                    Ok(text.to_owned())
+                } else {
+                    Err(wrong())
+                }
+            }
+            _ => Ok(text.to_owned()),
+        }
+    }
+
+    /// Reads a value from plain text: an environment variable, a flag, `config set`. A list is separated
+    /// by commas outside braces, or written as in TOML.
+    pub(crate) fn read(&self, text: &str) -> Result<Value, Fault> {
+        let given = || Value::String(text.to_owned());
+        let wrong = || {
+            Fault::Wrong(format!(
+                "{}, and must be {}",
+                shown(&given()),
+                self.allowed()
+            ))
+        };
+        let trimmed = text.trim();
+        match self {
+            Self::Bool => match trimmed.to_ascii_lowercase().as_str() {
+                "true" | "yes" | "on" | "1" => Ok(json!(true)),
+                "false" | "no" | "off" | "0" => Ok(json!(false)),
+                _ => Err(wrong()),
+            },
+            Self::Whole { .. } => {
+                let number: u64 = trimmed.replace('_', "").parse().map_err(|_| wrong())?;
+                self.check(&json!(number))
+            }
+            Self::Number { optional: true, .. } if trimmed.is_empty() => Ok(Value::Null),
+            Self::Number { .. } => {
+                let number: f64 = trimmed.parse().map_err(|_| wrong())?;
+                if number.is_finite() {
+                    self.check(&json!(number))
+                } else {
+                    Err(wrong())
+                }
+            }
+            Self::List => {
+                if trimmed.starts_with('[')
+                    && let Ok(value) = trimmed.parse::<toml_edit::Value>()
+                {
+                    return self.check(&from_toml(&value));
+                }
+                let entries: Vec<Value> = split_list(text).map(|entry| json!(entry)).collect();
+                self.check(&Value::Array(entries))
+            }
+            Self::Text => self.check(&given()),
+            _ => self.check(&json!(trimmed)),
+        }
+    }
+}
+
+/// A text without control characters, and not too long.
+fn is_plain(text: &str) -> bool {
+    text.len() <= LONGEST_TEXT && !text.chars().any(char::is_control)
+}
+
+/// The entries of a list separated by commas; a comma in braces belongs to a glob.
+fn split_list(text: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_usize;
+    text.split(move |letter| {
+        match letter {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        letter == ',' && depth == 0
+    })
+    .map(str::trim)
+    .filter(|entry| !entry.is_empty())
+}
+
+fn one_of(words: &[&str]) -> String {
+    match words {
+        [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => words.concat(),
+    }
+}
+
+/// The word a text stands for: white space and letter case do not matter.
+fn find(choices: &Choices, text: &str) -> Option<String> {
+    let word = text.trim().to_lowercase();
+    let aliased = choices
+        .aliases
+        .iter()
+        .find(|(alias, _)| *alias == word)
+        .map(|(_, word)| *word);
+    let own = choices.words.iter().copied().find(|own| *own == word);
+    own.or(aliased).map(str::to_owned)
+}
+
+/// Why a word is not one of the choices.
+fn unknown_word(choices: &Choices, text: &str) -> String {
+    let word = text.trim().to_lowercase();
+    let list = one_of(choices.words);
+    if choices.absent.contains(&word.as_str()) {
+        return format!("which this version does not have: it takes {list}");
+    }
+    match closest(&word, choices.words.iter().copied()) {
+        Some(near) => format!("and must be {list}; did you mean \"{near}\"?"),
+        None => format!("and must be {list}"),
+    }
+}
+
+/// A TOML value as JSON. Dates become texts; numbers that JSON does not have become null.
+pub(crate) fn from_toml(value: &toml_edit::Value) -> Value {
+    use toml_edit::Value as Toml;
+    match value {
+        Toml::String(text) => json!(text.value()),
+        Toml::Integer(number) => json!(number.value()),
+        Toml::Float(number) => json!(number.value()),
+        Toml::Boolean(truth) => json!(truth.value()),
+        Toml::Datetime(moment) => json!(moment.value().to_string()),
+        Toml::Array(items) => Value::Array(items.iter().map(from_toml).collect()),
+        Toml::InlineTable(fields) => Value::Object(
+            fields
+                .iter()
+                .map(|(key, field)| (key.to_owned(), from_toml(field)))
+                .collect(),
+        ),
+    }
+}

@@ -1,0 +1,350 @@
+//! Resolving the layers of settings.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use skillopt_core::Problem;
+
+use crate::file;
+use crate::problems::{invalid, put, unknown, unknown_key};
+use crate::resolved::{Given, Layer, Place, Resolved};
+use crate::suggest::closest;
+use crate::table::{ROWS, Restriction, Row, row};
+
+/// The file a repository may have. It can only restrict.
+pub const REPOSITORY_FILE: &str = ".skillopt.toml";
+
+/// Where the user's settings files are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigPaths {
+    /// The user's settings.
+    pub user: PathBuf,
+    /// The folder of the settings for single projects.
+    pub projects: PathBuf,
+}
+
+impl ConfigPaths {
+    /// The files in this configuration folder: `settings.toml` and `projects/<id>.toml`.
+    #[must_use]
+    pub fn at(config: &Path) -> Self {
+        Self {
+            user: config.join("settings.toml"),
+            projects: config.join("projects"),
+        }
+    }
+
+    /// The settings for the project with this id. Anything but letters, digits, `-` and `_` in an id
+    /// becomes `_`, so that no id names a file elsewhere.
+    #[must_use]
+    pub fn project(&self, id: &str) -> PathBuf {
+        let plain = |letter: char| {
+            if letter.is_ascii_alphanumeric() || letter == '-' {
+                letter
+            } else {
+                '_'
+            }
+        };
+        self.projects.join(format!(
+            "{}.toml",
+            id.chars().map(plain).collect::<String>()
+        ))
+    }
+}
+
+/// The project whose settings are wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectRef {
+    /// Its id, which survives moving the folder.
+    pub id: String,
+    /// Its folder.
+    pub root: PathBuf,
+}
+
+/// Variables that begin with `SKILLOPT_` and are no settings.
+const OTHER_VARIABLES: &[&str] = &[
+    "SKILLOPT_DATA_DIR",
+    "SKILLOPT_CONFIG_DIR",
+    "SKILLOPT_KILL_AT_COMMIT",
+];
+/// The reference's default model for Claude Code (§2.5).
+const CLAUDE_MODEL: &str = "SKILLOPT_SLEEP_CLAUDE_MODEL";
+
+/// Resolves the layers.
+#[derive(Debug)]
+pub struct Layers;
+
+impl Layers {
+    /// The settings that hold.
+    ///
+    /// `env` is the whole environment; only variables of ours are looked at, and an empty one counts as
+    /// absent. `flags` are pairs of a flag's name (or a setting's) and its text, in the order given: of
+    /// a list every one counts, of anything else the last.
+    ///
+    /// Errors: `config_unreadable`, `config_broken`, `setting_invalid`, `backend_unknown`,
+    /// `setting_unknown` (a flag that does not exist), `fractions_invalid`. What is merely not used is a
+    /// warning.
+    pub fn load(
+        paths: &ConfigPaths,
+        project: Option<&ProjectRef>,
+        env: &BTreeMap<String, String>,
+        flags: &[(String, String)],
+    ) -> Result<Resolved, Problem> {
+        let mut resolved = Resolved::default();
+        resolved.file(&paths.user, Layer::User)?;
+        let mut added = Vec::new();
+        if let Some(project) = project {
+            resolved.file(&paths.project(&project.id), Layer::Project)?;
+            added = resolved.repository(&project.root.join(REPOSITORY_FILE))?;
+        }
+        resolved.environment(env)?;
+        resolved.flags(flags)?;
+        resolved.claude_model(env)?;
+        resolved.keep_added(added)?;
+        skillopt_core::split::Fractions::new(
+            resolved.settings.validation_fraction,
+            resolved.settings.test_fraction,
+        )?;
+        Ok(resolved)
+    }
+}
+
+impl Resolved {
+    /// Gives a row a value that was checked.
+    fn give(
+        &mut self,
+        row: &'static Row,
+        layer: Layer,
+        place: &Place,
+        value: Value,
+    ) -> Result<(), Problem> {
+        put(&mut self.settings, row, value.clone(), place)?;
+        self.given.push((
+            row.key,
+            Given {
+                layer,
+                place: place.to_string(),
+                value,
+            },
+        ));
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path, layer: Layer) -> Result<(), Problem> {
+        for entry in file::read(path, false)?.unwrap_or_default() {
+            let place = Place::File {
+                path: path.to_owned(),
+                line: entry.line,
+            };
+            let Some(row) = exact(&entry.key) else {
+                self.unknown(&entry.key, &place);
+                continue;
+            };
+            let value = row
+                .kind
+                .check(&entry.value)
+                .map_err(|fault| invalid(row, &place, &fault))?;
+            self.give(row, layer, &place, value)?;
+        }
+        Ok(())
+    }
+
+    fn unknown(&mut self, key: &str, place: &Place) {
+        let (sentence, code) = unknown_key(key);
+        self.warn(
+            code,
+            format!("{sentence} It stands {place} and is not used."),
+        );
+    }
+
+    /// Takes from a repository's file what restricts. Returns what it added to lists.
+    fn repository(&mut self, path: &Path) -> Result<Vec<Added>, Problem> {
+        let mut added = Vec::new();
+        for entry in file::read(path, true)?.unwrap_or_default() {
+            let place = Place::File {
+                path: path.to_owned(),
+                line: entry.line,
+            };
+            let Some(row) = exact(&entry.key) else {
+                self.unknown(&entry.key, &place);
+                continue;
+            };
+            let Some(restriction) = row.repository else {
+                self.refuse(row, &place, "a repository may not set it");
+                continue;
+            };
+            let value = row
+                .kind
+                .check(&entry.value)
+                .map_err(|fault| invalid(row, &place, &fault))?;
+            let current = self.settings.get(row);
+            let value = match restriction {
+                Restriction::Add => {
+                    added.push(Added {
+                        row,
+                        place: place.clone(),
+                        value: value.clone(),
+                    });
+                    joined(&current, &value)
+                }
+                Restriction::TurnOff if value == json!(true) && current == json!(false) => {
+                    self.refuse(row, &place, "a repository may only turn it off");
+                    continue;
+                }
+                Restriction::Lower if value.as_u64() > current.as_u64() => {
+                    self.refuse(
+                        row,
+                        &place,
+                        &format!("a repository may only lower it, and it is {current}"),
+                    );
+                    continue;
+                }
+                Restriction::TurnOff | Restriction::Lower => value,
+            };
+            if value != current {
+                self.give(row, Layer::Repository, &place, value)?;
+            }
+        }
+        Ok(added)
+    }
+
+    fn refuse(&mut self, row: &Row, place: &Place, why: &str) {
+        self.warn(
+            "repository_setting_refused",
+            format!("{} stands {place} and is not used: {why}.", row.key),
+        );
+    }
+
+    /// What a repository excludes stays excluded, whatever the layers above say.
+    fn keep_added(&mut self, added: Vec<Added>) -> Result<(), Problem> {
+        for Added { row, place, value } in added {
+            let value = joined(&self.settings.get(row), &value);
+            put(&mut self.settings, row, value, &place)?;
+        }
+        Ok(())
+    }
+
+    fn environment(&mut self, env: &BTreeMap<String, String>) -> Result<(), Problem> {
+        for row in ROWS {
+            let own = row.variable();
+            let names = [Some(own.as_str()), row.reference_variable];
+            let Some((name, text)) = names
+                .into_iter()
+                .flatten()
+                .find_map(|name| Some((name, set(env, name)?)))
+            else {
+                continue;
+            };
+            let place = Place::Variable(name.to_owned());
+            let value = row
+                .kind
+                .read(text)
+                .map_err(|fault| invalid(row, &place, &fault))?;
+            self.give(row, Layer::Environment, &place, value)?;
+        }
+        self.strange_variables(env);
+        Ok(())
+    }
+
+    /// The reference's default model for Claude Code, when no layer names a model.
+    fn claude_model(&mut self, env: &BTreeMap<String, String>) -> Result<(), Problem> {
+        if self.settings.model.is_empty()
+            && self.settings.backend == "claude"
+            && let (Some(text), Some(row)) = (set(env, CLAUDE_MODEL), row("models.model"))
+        {
+            let place = Place::Variable(CLAUDE_MODEL.to_owned());
+            let value = row
+                .kind
+                .read(text)
+                .map_err(|fault| invalid(row, &place, &fault))?;
+            self.give(row, Layer::Environment, &place, value)?;
+        }
+        Ok(())
+    }
+
+    /// A variable that is a slip of one of ours is reported; others may be somebody else's.
+    fn strange_variables(&mut self, env: &BTreeMap<String, String>) {
+        let variables: Vec<String> = ROWS.iter().map(Row::variable).collect();
+        for name in env
+            .keys()
+            .filter(|name| name.starts_with("SKILLOPT_") && !name.starts_with("SKILLOPT_SLEEP_"))
+        {
+            let ours = variables.contains(name) || OTHER_VARIABLES.contains(&name.as_str());
+            if ours {
+                continue;
+            }
+            let field = name.trim_start_matches("SKILLOPT_");
+            let fields = variables
+                .iter()
+                .map(|variable| variable.trim_start_matches("SKILLOPT_"));
+            if let Some(near) = closest(field, fields) {
+                self.warn(
+                    "variable_unknown",
+                    format!("The variable {name} is not used; did you mean SKILLOPT_{near}?"),
+                );
+            }
+        }
+    }
+
+    fn flags(&mut self, flags: &[(String, String)]) -> Result<(), Problem> {
+        let mut lists: Vec<(&'static Row, String, Vec<Value>)> = Vec::new();
+        for (name, text) in flags {
+            let plain = name.trim_start_matches('-');
+            let row = ROWS
+                .iter()
+                .find(|row| row.flag == plain || row.key == plain)
+                .ok_or_else(|| unknown(plain))?;
+            let place = Place::Flag(row.flag.to_owned());
+            if row.kind == crate::kind::Kind::List {
+                let entry = (!text.trim().is_empty()).then(|| json!(text.trim()));
+                match lists.iter_mut().find(|(other, ..)| other.key == row.key) {
+                    Some((.., entries)) => entries.extend(entry),
+                    None => lists.push((row, row.flag.to_owned(), entry.into_iter().collect())),
+                }
+                continue;
+            }
+            let value = row
+                .kind
+                .read(text)
+                .map_err(|fault| invalid(row, &place, &fault))?;
+            self.give(row, Layer::Flag, &place, value)?;
+        }
+        for (row, flag, entries) in lists {
+            let place = Place::Flag(flag);
+            let value = row
+                .kind
+                .check(&Value::Array(entries))
+                .map_err(|fault| invalid(row, &place, &fault))?;
+            self.give(row, Layer::Flag, &place, value)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a repository adds to a list.
+struct Added {
+    row: &'static Row,
+    place: Place,
+    value: Value,
+}
+
+/// A variable that is not empty.
+fn set<'e>(env: &'e BTreeMap<String, String>, name: &str) -> Option<&'e String> {
+    env.get(name).filter(|value| !value.trim().is_empty())
+}
+
+/// The row with exactly this name.
+fn exact(key: &str) -> Option<&'static Row> {
+    ROWS.iter().find(|row| row.key == key)
+}
+
+/// Both lists, without repetitions.
+fn joined(first: &Value, second: &Value) -> Value {
+    let mut entries: Vec<Value> = first.as_array().cloned().unwrap_or_default();
+    for entry in second.as_array().into_iter().flatten() {
+        if !entries.contains(entry) {
+            entries.push(entry.clone());
+        }
+    }
+    Value::Array(entries)
+}
