@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use skillopt_core::Problem;
 use skillopt_sleep::NightReport;
+use skillopt_store::files;
 
 use crate::context::App;
 use crate::proposal::{self, Shown};
@@ -64,9 +65,13 @@ pub async fn demo(app: &App, input: DemoInput) -> Result<Box<Demonstration>, Pro
     let mut sample = App::open(environment, project.clone(), Arc::clone(&app.clock))?;
     sample.listener = Arc::clone(&app.listener);
     sample.cancel = app.cancel.clone();
-    sample.flags = [("backend", "mock"), ("lookback-hours", "0")]
-        .map(|(flag, value)| (flag.to_owned(), value.to_owned()))
-        .into();
+    // The sessions are from a fixed week, and nobody has to have an account. In the sample's own file, so that the commands that go on from here find them as well.
+    files::create_private_dir(&sample.paths.config)?;
+    let settings = format!(
+        "[reads]\nlookback_hours = 0\n\n[models]\nbackend = \"mock\"\n\n[splits]\nseed = {}\n",
+        sample::seed(&project)
+    );
+    files::write_private(&sample.config().user, settings.as_bytes())?;
     let ran = sleep::run(&sample, RunInput::default()).await?;
     let shown = match &ran.report.proposal {
         Some(id) => Some(

@@ -351,8 +351,8 @@ pub struct RolledBack {
     pub proposal: String,
     /// The files that get their earlier bytes back.
     pub files: Vec<PathBuf>,
-    /// What was written; empty when only planned.
-    pub receipts: Vec<Receipt>,
+    /// Whether it was done; otherwise only planned.
+    pub applied: bool,
 }
 
 /// Takes an adoption back, byte for byte.
@@ -370,15 +370,13 @@ pub async fn rollback(app: &App, input: RollbackInput) -> Result<Box<RolledBack>
         .iter()
         .map(|change| change.real_path.clone())
         .collect();
-    let receipts = if input.plan_only {
-        Vec::new()
-    } else {
-        adopt::rollback(&context, &id, &plan)?
-    };
+    if !input.plan_only {
+        adopt::rollback(&context, &id, &plan)?;
+    }
     Ok(Box::new(RolledBack {
         proposal: id,
         files,
-        receipts,
+        applied: !input.plan_only,
     }))
 }
 

@@ -124,10 +124,10 @@ fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt:
             plain(&rejected.targets.join(", "))
         ),
         Output::Rollback(rolled) => {
-            let verb = if rolled.receipts.is_empty() {
-                "Would be taken back"
-            } else {
+            let verb = if rolled.applied {
                 "Taken back"
+            } else {
+                "Would be taken back"
             };
             for file in &rolled.files {
                 writeln!(out, "{verb}: {}", plain(&file.to_string_lossy()))?;

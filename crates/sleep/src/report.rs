@@ -101,6 +101,19 @@ pub struct TargetReport {
     pub not_staged: Option<String>,
 }
 
+impl TargetReport {
+    /// Whether its rejected edits were compared and did not help, rather than left unverified.
+    #[must_use]
+    pub fn was_refuted(&self) -> bool {
+        self.decision.as_ref().is_some_and(|decision| {
+            matches!(
+                decision.verdict,
+                Verdict::Tie | Verdict::Worse | Verdict::Better
+            )
+        })
+    }
+}
+
 /// The report of a night.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NightReport {

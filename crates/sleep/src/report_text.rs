@@ -140,7 +140,12 @@ fn render_target(target: &TargetReport, out: &mut String) -> std::fmt::Result {
         Ok(())
     };
     list("Proposed edits", &target.applied)?;
-    list("Edits that did not help", &target.rejected)?;
+    let title = if target.was_refuted() {
+        "Edits that did not help"
+    } else {
+        "Edits that could not be tested"
+    };
+    list(title, &target.rejected)?;
     let unmatched: Vec<Edit> = target
         .unmatched
         .iter()

@@ -1,6 +1,9 @@
 //! One night from its lock to its report.
 
 use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+
+use jiff::SignedDuration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -9,11 +12,11 @@ use skillopt_core::document::Target;
 use skillopt_core::hash::sha256_hex;
 use skillopt_core::task::{SourceTurn, Task};
 use skillopt_core::{Problem, split};
-use skillopt_models::{Roles, Templates};
+use skillopt_models::{Handoff, Roles, Templates, handoff_folder};
 use skillopt_store::clusters::{self, ClusterText};
 use skillopt_store::nights::{self, Kind, Outcome};
 use skillopt_store::rejected::{self, By};
-use skillopt_store::{locks, proposals, tasks};
+use skillopt_store::{blobs, locks, proposals, tasks};
 use skillopt_transcripts::Session;
 
 use crate::adopt;
@@ -106,6 +109,11 @@ pub async fn run(context: &Context, plan: Plan) -> NightReport {
                 "The end of the night could not be written down: {problem}"
             ));
         }
+    }
+    if let Err(problem) = expire_evidence(context) {
+        report
+            .notes
+            .push(format!("Old evidence could not be deleted: {problem}"));
     }
     drop(lock);
     report
@@ -506,6 +514,9 @@ fn finish(
     let context = night.context;
     report.spend = night.spent()?;
     report.conclude(context.clock.now());
+    if !plan.rehearsal {
+        put_handoff_aside(night)?;
+    }
     let staged = if plan.rehearsal {
         None
     } else {
@@ -513,8 +524,10 @@ fn finish(
     };
     let project = context.project.id.as_str();
     let json = report.json()?;
+    // A night that failed has looked at its sessions in vain: they are looked at again.
+    let counts = !plan.rehearsal && report.outcome != Outcome::Failed;
     context.store.commit("end night", |tx| {
-        if !plan.rehearsal {
+        if counts {
             if !prepared.tasks.is_empty() {
                 report.night = Some(nights::number(tx, night.id)?);
             }
@@ -532,7 +545,7 @@ fn finish(
                 mined_turns(mined, &prepared.gathered),
             )?;
             clusters::remember(tx, project, night.id, &cluster_rows(&prepared.gathered)?)?;
-            for target in &report.targets {
+            for target in report.targets.iter().filter(|target| target.was_refuted()) {
                 for edit in &target.rejected {
                     rejected::remember(
                         tx,
@@ -553,6 +566,37 @@ fn finish(
         nights::end(tx, night.id, report.outcome, &report.reason, &json)
     })?;
     Ok(())
+}
+
+/// Answered hand-off questions leave their folder before the night is reported as complete.
+fn put_handoff_aside(night: &Night<'_>) -> Result<(), Problem> {
+    let context = night.context;
+    let roles = night.path.roles();
+    let handed_off = [&roles.target, &roles.optimizer]
+        .iter()
+        .any(|backend| backend.id().kind == "handoff");
+    if !handed_off {
+        return Ok(());
+    }
+    let root = Path::new(&context.project.root);
+    let folder = handoff_folder(&context.settings, &context.paths, &context.project.id, root);
+    let number = context
+        .store
+        .read(|db| nights::next_number(db, &context.project.id))?;
+    Handoff::new(folder)
+        .archive(number, context.clock.now())
+        .map(|_| ())
+}
+
+/// Removes the bodies of prompts and replies that are older than the user wants to keep them.
+fn expire_evidence(context: &Context) -> Result<(), Problem> {
+    let days = SignedDuration::from_hours(24 * i64::from(context.settings.evidence_days));
+    let Ok(before) = context.clock.now().checked_sub(days) else {
+        return Ok(());
+    };
+    context.store.commit("expire evidence", |tx| {
+        blobs::expire_bodies(tx, before).map(|_| ())
+    })
 }
 
 /// Every turn that was looked at, except those of tasks beyond tonight's limit.

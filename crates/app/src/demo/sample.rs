@@ -9,6 +9,10 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use skillopt_core::Problem;
 use skillopt_core::hash::sha256_hex;
+use skillopt_core::split;
+use skillopt_core::task::{Split, Task};
+use skillopt_settings::Settings;
+use skillopt_sleep::gather;
 use skillopt_store::files;
 
 /// What is asked (in two wordings), what was answered first, and which corrections followed.
@@ -132,6 +136,33 @@ pub(crate) fn write(home: &Path) -> Result<PathBuf, Problem> {
         }
     }
     Ok(project)
+}
+
+/// A seed with which this sample has enough held-out tasks. Slices follow from ids, and ids from the
+/// folder, so a demonstration in another folder would otherwise now and then have too few to tell.
+pub(crate) fn seed(project: &Path) -> u64 {
+    let project = project.to_string_lossy();
+    let usual = Settings::default();
+    let held_out = |seed: u64| {
+        let mut tasks: Vec<Task> = HABITS
+            .iter()
+            .map(|habit| {
+                Task::new(
+                    gather::task_id(&project, habit.wordings[0]),
+                    "",
+                    habit.wordings[0],
+                )
+            })
+            .collect();
+        split::assign(&mut tasks, &[], usual.fractions(), seed);
+        tasks
+            .iter()
+            .filter(|task| task.split == Split::Validation)
+            .count()
+    };
+    (usual.seed..usual.seed + 1_000)
+        .find(|&seed| (3..=5).contains(&held_out(seed)))
+        .unwrap_or(usual.seed)
 }
 
 fn session(

@@ -52,7 +52,12 @@ pub(crate) fn report(report: &NightReport, out: &mut String) -> std::fmt::Result
             )?;
         }
         for edit in &target.rejected {
-            writeln!(out, "  - did not help: {}", plain(&edit.content))?;
+            let word = if target.was_refuted() {
+                "did not help"
+            } else {
+                "untested"
+            };
+            writeln!(out, "  - {word}: {}", plain(&edit.content))?;
         }
         for (edit, why) in &target.unmatched {
             writeln!(

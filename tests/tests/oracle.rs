@@ -1,0 +1,90 @@
+//! `harvest --digests` against what people really typed, on sessions written by real command lines.
+
+#![allow(clippy::disallowed_methods, reason = "a test writes its own files")]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_skillopt-test");
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/transcripts")
+}
+
+/// The digests and the counts that `sleep harvest --digests` prints for every project at once.
+fn digests(source: &str) -> (Vec<Value>, Value) {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(home.path().join("project")).unwrap();
+    let output = Command::new(PROGRAM)
+        .args(["sleep", "harvest", "--digests", "--all-time", "--scope", "all", "--source", source])
+        .arg("--claude-home")
+        .arg(fixtures().join("claude"))
+        .arg("--codex-home")
+        .arg(fixtures().join("codex"))
+        .current_dir(home.path().join("project"))
+        .env_clear()
+        .env("HOME", home.path())
+        .env("SKILLOPT_DATA_DIR", home.path().join("data"))
+        .env("SKILLOPT_CONFIG_DIR", home.path().join("config"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let counts = lines.pop().unwrap();
+    (lines, counts)
+}
+
+/// `(session, prompts)` of the oracle, without what an optimizer made and without sub-agents.
+fn expected(source: &str) -> Vec<(String, Vec<String>)> {
+    let oracle: Value =
+        serde_json::from_slice(&std::fs::read(fixtures().join("ground-truth.json")).unwrap()).unwrap();
+    oracle[source]
+        .as_object()
+        .unwrap()
+        .iter()
+        .filter(|(_, session)| session["engine"] != true && session["subagent"] != true)
+        .map(|(id, session)| {
+            let prompts = session["prompts"].as_array().unwrap();
+            (id.clone(), prompts.iter().map(|prompt| prompt.as_str().unwrap().to_owned()).collect())
+        })
+        .collect()
+}
+
+fn exact(source: &str) {
+    let (found, counts) = digests(source);
+    let expected = expected(source);
+    let ids: BTreeSet<&str> = found.iter().map(|digest| digest["session_id"].as_str().unwrap()).collect();
+    let wanted: BTreeSet<&str> = expected.iter().map(|(id, _)| id.as_str()).collect();
+    assert_eq!(ids, wanted);
+    for (id, prompts) in &expected {
+        let digest = found.iter().find(|digest| digest["session_id"] == id.as_str()).unwrap();
+        let redacted: Vec<String> =
+            prompts.iter().map(|prompt| skillopt_core::redact::redact(prompt).text.into_owned()).collect();
+        let found: Vec<&str> =
+            digest["user_prompts"].as_array().unwrap().iter().map(|prompt| prompt.as_str().unwrap()).collect();
+        assert_eq!(found, redacted, "{id}");
+    }
+    assert!(!counts["skipped"].as_array().unwrap().is_empty(), "what was left out is counted");
+}
+
+#[test]
+fn claude_code_is_exact() {
+    exact("claude");
+}
+
+#[test]
+fn codex_is_exact() {
+    exact("codex");
+}
+
+#[test]
+fn secrets_never_reach_the_digests() {
+    let (found, _) = digests("claude");
+    let text = serde_json::to_string(&found).unwrap();
+    assert!(!text.contains("sk-proj-Fk3"), "a key was printed");
+    assert!(text.contains("[REDACTED"), "the place where it stood is marked");
+}
