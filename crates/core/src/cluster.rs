@@ -1,16 +1,18 @@
 //! Near-duplicate requests: the same wish in other words, with other numbers, names and paths.
 //!
 //! Two requests are near-duplicates when the sets of their content words overlap by a Jaccard index
-//! of at least [`THRESHOLD`]. Clusters are the connected components, so the result does not depend
+//! of at least 0.7. Clusters are the connected components, so the result does not depend
 //! on the order in which requests are read. A cluster that was stored keeps its name for ever.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::hash::sha256_hex;
+use crate::judge::share;
+use crate::script::is_unspaced;
 
-/// Least share of content words two near-duplicates have in common.
-pub const THRESHOLD: f64 = 0.7;
+/// Near-duplicates have at least this share of their content words in common, in tenths.
+const TENTHS: usize = 7;
 
 /// Words that do not tell one request from another.
 const FILLERS: [&str; 40] = [
@@ -21,57 +23,85 @@ const FILLERS: [&str; 40] = [
 ];
 
 /// The cluster of every new request. `known` are `(cluster, request)` rows of earlier nights; a new
-/// request that is near one of them takes its cluster, else the new requests form clusters among
-/// themselves, named after the smallest of their texts.
+/// request that is near one of them takes the nearest one's cluster. The others form clusters among
+/// themselves: connected components, named after the smallest of their texts, or after the stored
+/// cluster that a member of the component is nearest to.
 #[must_use]
 pub fn assign(known: &[(String, String)], new: &[&str]) -> Vec<String> {
-    let texts: Vec<Vec<String>> = known
+    // Requests with the same words are one entry, so that a thousand repeats are no work.
+    let mut entries: BTreeMap<Vec<String>, Entry<'_>> = BTreeMap::new();
+    for (cluster, text) in known {
+        let entry = entries.entry(content(text)).or_default();
+        let smaller = entry.known.is_none_or(|known| cluster.as_str() < known);
+        if smaller {
+            entry.known = Some(cluster);
+        }
+    }
+    for (position, text) in new.iter().enumerate() {
+        let entry = entries.entry(content(text)).or_default();
+        entry.new.push(position);
+    }
+    let (texts, entries): (Vec<Vec<String>>, Vec<Entry<'_>>) = entries.into_iter().unzip();
+    let is_new = |entry: usize| !entries[entry].new.is_empty();
+
+    let mut components = Components::new(entries.len());
+    let mut nearest: Vec<Option<(f64, &str)>> = entries
         .iter()
-        .map(|(_, text)| text.as_str())
-        .chain(new.iter().copied())
-        .map(|text| words(text).into_iter().collect())
+        .map(|entry| entry.known.map(|cluster| (1.0, cluster)))
         .collect();
-    let mut components = Components::new(new.len());
-    // Per new request: the nearest known one.
-    let mut nearest: Vec<Option<(f64, &str)>> = vec![None; new.len()];
-    for (a, b, similarity) in near_pairs(&texts, known.len()) {
-        match (a.checked_sub(known.len()), b.checked_sub(known.len())) {
-            (Some(a), Some(b)) => components.join(a, b),
-            (None, Some(new)) | (Some(new), None) => {
-                let cluster = known[a.min(b)].0.as_str();
-                if nearest[new].is_none_or(|best| nearer((similarity, cluster), best)) {
-                    nearest[new] = Some((similarity, cluster));
-                }
+    for (a, b, similarity) in near_pairs(&texts, is_new) {
+        if is_new(a) && is_new(b) {
+            components.join(a, b);
+        }
+        for (one, other) in [(a, b), (b, a)] {
+            if let Some(cluster) = entries[other].known {
+                improve(&mut nearest[one], (similarity, cluster));
             }
-            (None, None) => {}
         }
     }
-    let mut best: BTreeMap<usize, (f64, &str)> = BTreeMap::new();
-    let mut smallest: BTreeMap<usize, String> = BTreeMap::new();
-    for position in 0..new.len() {
-        let root = components.root(position);
-        if let Some(candidate) = nearest[position]
-            && best
-                .get(&root)
-                .is_none_or(|&known| nearer(candidate, known))
-        {
-            best.insert(root, candidate);
+    // What is near no stored request goes with the nearest one to its component.
+    let mut best: Vec<Option<(f64, &str)>> = vec![None; entries.len()];
+    let mut smallest: Vec<Option<String>> = vec![None; entries.len()];
+    for entry in (0..entries.len()).filter(|entry| is_new(*entry)) {
+        let root = components.root(entry);
+        if let Some(candidate) = nearest[entry] {
+            improve(&mut best[root], candidate);
         }
-        let text = texts[known.len() + position].join(" ");
-        let entry = smallest.entry(root).or_insert_with(|| text.clone());
-        if text < *entry {
-            *entry = text;
+        let text = texts[entry].join(" ");
+        if smallest[root].as_ref().is_none_or(|known| text < *known) {
+            smallest[root] = Some(text);
         }
     }
-    (0..new.len())
-        .map(|position| {
-            let root = components.root(position);
-            best.get(&root).map_or_else(
-                || format!("c_{}", &sha256_hex(smallest[&root].as_bytes())[..12]),
-                |(_, cluster)| (*cluster).to_owned(),
-            )
-        })
-        .collect()
+    let mut clusters = vec![String::new(); new.len()];
+    for (entry, Entry { new, .. }) in entries.iter().enumerate() {
+        let root = components.root(entry);
+        let cluster = nearest[entry].or(best[root]).map_or_else(
+            || {
+                let text = smallest[root].as_deref().unwrap_or_default();
+                format!("c_{}", &sha256_hex(text.as_bytes())[..12])
+            },
+            |(_, cluster)| cluster.to_owned(),
+        );
+        for position in new {
+            clusters[*position].clone_from(&cluster);
+        }
+    }
+    clusters
+}
+
+/// Requests with the same content words.
+#[derive(Default)]
+struct Entry<'a> {
+    /// The smallest name of a stored cluster with a request of these words.
+    known: Option<&'a str>,
+    /// Positions of the new requests of these words.
+    new: Vec<usize>,
+}
+
+fn improve<'a>(best: &mut Option<(f64, &'a str)>, candidate: (f64, &'a str)) {
+    if best.is_none_or(|known| nearer(candidate, known)) {
+        *best = Some(candidate);
+    }
 }
 
 /// More similar first, then the smaller name.
@@ -83,60 +113,46 @@ fn nearer(a: (f64, &str), b: (f64, &str)) -> bool {
     }
 }
 
-/// Every pair at or above the threshold of which at least one is new (`position >= first_new`).
+/// Every pair of near-duplicates of which at least one is new, with its Jaccard index.
 ///
 /// Prefix filter: with words ordered rarest first, two sets whose overlap reaches the threshold share
 /// a word among the first `n − ⌈t·n⌉ + 1` of each, so only those are looked up.
-fn near_pairs(texts: &[Vec<String>], first_new: usize) -> Vec<(usize, usize, f64)> {
+fn near_pairs(texts: &[Vec<String>], is_new: impl Fn(usize) -> bool) -> Vec<(usize, usize, f64)> {
     let mut frequency: HashMap<&str, usize> = HashMap::new();
     for text in texts {
         for word in text {
             *frequency.entry(word).or_default() += 1;
         }
     }
-    let mut ordered: Vec<Vec<&str>> = texts
-        .iter()
-        .map(|text| text.iter().map(String::as_str).collect())
-        .collect();
-    for text in &mut ordered {
-        text.sort_by(|a, b| frequency[a].cmp(&frequency[b]).then_with(|| a.cmp(b)));
-    }
     let mut index: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut pairs = Vec::new();
-    for (position, text) in ordered.iter().enumerate() {
+    for (position, text) in texts.iter().enumerate() {
+        let mut rarest: Vec<&str> = text.iter().map(String::as_str).collect();
+        rarest.sort_by(|a, b| frequency[a].cmp(&frequency[b]).then_with(|| a.cmp(b)));
         let mut candidates = BTreeSet::new();
-        for word in &text[..prefix(text.len())] {
+        for word in &rarest[..prefix(text.len())] {
             let entry = index.entry(word).or_default();
             candidates.extend(entry.iter().copied());
             entry.push(position);
         }
         for other in candidates {
-            // `position` is the larger one: without it there is no new request in the pair.
-            if position < first_new {
-                continue;
-            }
-            let similarity = jaccard(&texts[other], &texts[position]);
-            if similarity >= THRESHOLD {
-                pairs.push((other, position, similarity));
+            if is_new(position) || is_new(other) {
+                let index = near(&texts[other], text);
+                pairs.extend(index.map(|index| (other, position, index)));
             }
         }
     }
     pairs
 }
 
+/// How many of `length` words must be looked up: whole numbers, since `0.7 × length` rounds.
 fn prefix(length: usize) -> usize {
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the number of words of a request is small and positive"
-    )]
-    let needed = (THRESHOLD * length as f64).ceil() as usize;
+    let needed = (TENTHS * length).div_ceil(10);
     (length + 1).saturating_sub(needed.max(1)).min(length)
 }
 
-/// Jaccard index of two sorted sets.
-fn jaccard(a: &[String], b: &[String]) -> f64 {
+/// Jaccard index of two sorted sets, if it reaches the threshold.
+fn near(a: &[String], b: &[String]) -> Option<f64> {
     let (mut shared, mut i, mut j) = (0_usize, 0, 0);
     while i < a.len() && j < b.len() {
         match a[i].cmp(&b[j]) {
@@ -150,15 +166,11 @@ fn jaccard(a: &[String], b: &[String]) -> f64 {
         }
     }
     let union = a.len() + b.len() - shared;
-    if union == 0 {
-        return 0.0;
-    }
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "the number of words of a request is small"
-    )]
-    let index = shared as f64 / union as f64;
-    index
+    (union > 0 && shared * 10 >= union * TENTHS).then(|| share(shared, union))
+}
+
+fn content(text: &str) -> Vec<String> {
+    words(text).into_iter().collect()
 }
 
 /// The content words of a request: lower case, quotes and fillers gone, numbers, versions, hashes and
@@ -172,7 +184,7 @@ fn words(text: &str) -> BTreeSet<String> {
     for token in lower.split_whitespace() {
         let bare =
             token.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '~' | '@'));
-        if bare.contains('/') && bare.len() > 1 {
+        if is_path(bare) {
             all.insert("/path".to_owned());
             continue;
         }
@@ -186,6 +198,20 @@ fn words(text: &str) -> BTreeSet<String> {
         .cloned()
         .collect();
     if content.is_empty() { all } else { content }
+}
+
+/// A path or an address: `src/a.rs`, `~/notes`, `a/b/c`, `C:\\x`, `https://…`; not `and/or`.
+fn is_path(token: &str) -> bool {
+    let separators = token.matches(['/', '\\']).count();
+    separators > 1
+        || (separators == 1
+            && token.len() > 1
+            && (token.starts_with(['/', '~', '.'])
+                || token.ends_with('/')
+                || token
+                    .rsplit(['/', '\\'])
+                    .next()
+                    .is_some_and(|name| name.contains('.'))))
 }
 
 fn add_word(word: &str, words: &mut BTreeSet<String>) {
@@ -211,11 +237,6 @@ fn add_word(word: &str, words: &mut BTreeSet<String>) {
     } else {
         word.to_owned()
     });
-}
-
-/// Scripts written without spaces between words.
-const fn is_unspaced(c: char) -> bool {
-    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }
 
 /// Disjoint sets.
@@ -268,6 +289,14 @@ mod tests {
                 "Explain commit 77b0e2f0 in one line",
             ),
             ("请把这段话翻译成英文", "请把这段话翻译成英文吧"),
+            (
+                "Fix the build on ~/work/app",
+                "Fix the build on C:\\work\\app2",
+            ),
+            (
+                "Check https://a.b/c?d=1 for typos",
+                "check https://x.org/y for typos!",
+            ),
         ];
         for (a, b) in alike {
             assert!(same(a, b), "{a} | {b}");
@@ -276,6 +305,8 @@ mod tests {
             ("Explain what a mutex is", "Explain what a semaphore is"),
             ("Write a haiku about rain", "Write a limerick about snow"),
             ("今天天气怎么样", "请把这段话翻译成英文"),
+            ("Explain and/or in logic", "Explain client/server in logic"),
+            ("이 문장을 번역해 주세요", "오늘 날씨 어때요"),
         ];
         for (a, b) in different {
             assert!(!same(a, b), "{a} | {b}");
@@ -291,6 +322,45 @@ mod tests {
         let clusters = assign(&known, &["Write release notes for v2.0", "Suggest a soup"]);
         assert_eq!(clusters[0], "c_old");
         assert_ne!(clusters[1], "c_old");
+    }
+
+    #[test]
+    fn stored_names_hold_when_requests_join_that_would_have_been_smaller() {
+        let first = ["write the release notes for version two now"];
+        let stored = assign(&[], &first);
+        let known = vec![(stored[0].clone(), first[0].to_owned())];
+        // Its words sort before those of the first request.
+        let later = assign(&known, &["write all release notes for version two"]);
+        assert_eq!(later, stored);
+    }
+
+    #[test]
+    fn a_request_between_two_stored_clusters_takes_the_nearer_one() {
+        let known = vec![
+            (
+                "c_far".to_owned(),
+                "alpha beta gamma delta epsilon zeta eta".to_owned(),
+            ),
+            (
+                "c_near".to_owned(),
+                "alpha beta gamma delta epsilon theta".to_owned(),
+            ),
+        ];
+        // Jaccard index with the first 5/7, with the second 5/6.
+        assert_eq!(
+            assign(&known, &["alpha beta gamma delta epsilon"]),
+            ["c_near"]
+        );
+    }
+
+    #[test]
+    fn many_repeats_are_one_cluster() {
+        let texts: Vec<String> = (0..3_000)
+            .map(|n| format!("Say hello to customer {n}"))
+            .collect();
+        let refs: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let clusters = assign(&[], &refs);
+        assert!(clusters.iter().all(|cluster| *cluster == clusters[0]));
     }
 
     proptest! {
@@ -311,21 +381,37 @@ mod tests {
 
         #[test]
         fn the_index_finds_what_comparing_everything_finds(
-            texts in prop::collection::vec("[abcdef]{1,2}( [abcdef]{1,2}){0,6}", 1..15)
+            texts in prop::collection::vec("[a-h]{1}( [a-h]{1}){0,9}", 1..15), first_new in 0_usize..5,
         ) {
-            let sets: Vec<Vec<String>> = texts.iter().map(|text| words(text).into_iter().collect()).collect();
+            let sets: Vec<Vec<String>> = texts.iter().map(|text| content(text)).collect();
             let mut expected = Vec::new();
-            for b in 0..sets.len() {
+            for b in first_new.min(sets.len())..sets.len() {
                 for a in 0..b {
-                    let similarity = jaccard(&sets[a], &sets[b]);
-                    if similarity >= THRESHOLD {
-                        expected.push((a, b, similarity));
-                    }
+                    expected.extend(near(&sets[a], &sets[b]).map(|index| (a, b, index)));
                 }
             }
-            let mut found = near_pairs(&sets, 0);
+            let mut found = near_pairs(&sets, |position| position >= first_new);
             found.sort_by_key(|pair| (pair.1, pair.0));
             prop_assert_eq!(found, expected);
+        }
+
+        #[test]
+        fn stored_clusters_attract_what_equals_them(
+            texts in prop::collection::vec("[abcd]{1,2}( [abcd]{1,2}){0,6}", 1..12),
+            more in prop::collection::vec("[abcd]{1,2}( [abcd]{1,2}){0,6}", 0..12),
+        ) {
+            let refs: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let stored = assign(&[], &refs);
+            let known: Vec<(String, String)> = stored.iter().cloned().zip(texts.iter().cloned()).collect();
+            // Other requests of the night change nothing for one that is near a stored request.
+            let all: Vec<&str> = texts.iter().chain(&more).map(String::as_str).collect();
+            for (position, (text, cluster)) in all.iter().zip(assign(&known, &all)).enumerate() {
+                let alone = assign(&known, &[text]).remove(0);
+                if position < texts.len() {
+                    prop_assert_eq!(&alone, &stored[position]);
+                }
+                prop_assert!(alone == cluster || !stored.contains(&alone), "{} left {}", text, alone);
+            }
         }
 
         #[test]

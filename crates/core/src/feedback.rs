@@ -9,6 +9,8 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
+use crate::script::is_unspaced;
+
 pub use constraint::constraints;
 
 /// Complaints, in the reference's order, then Chinese ones.
@@ -146,10 +148,6 @@ fn is_whole(text: &str, start: usize, end: usize) -> bool {
     let after = text[end..].chars().next();
     let joined = |a: Option<char>, b: Option<char>| a.is_some_and(word) && b.is_some_and(word);
     !joined(before, first) && !joined(last, after)
-}
-
-const fn is_unspaced(c: char) -> bool {
-    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }
 
 /// Whether one of the last three words before a phrase, in the same part of the sentence, negates it.

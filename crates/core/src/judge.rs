@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::gate::Metric;
+use crate::script::is_unspaced;
 use crate::text::cut;
 
 /// A rubric grade of at least this passes (§15.2).
@@ -43,13 +44,21 @@ impl Score {
 
 /// Whether the reply contains the reference as a run of whole words (§5.4).
 ///
-/// Both are lower-cased, and everything that is neither a word character nor white space becomes a
-/// space. The reference system looks for a substring, so that `1` is found in `10` (§14 #39); whole
-/// words give the same scores wherever a reference is a phrase.
+/// Both are lower-cased, and everything that is neither a word character nor white space separates
+/// words. The reference system looks for a substring instead, so that `1` is found in `10` (§14 #39);
+/// wherever a reference is a phrase, whole words give the same scores. A run that would cut a number in
+/// two (`3` in `3.14`, `1` in `1,000`) does not count either, and in scripts without spaces every
+/// letter is a word.
 #[must_use]
 pub fn exact(reference: &str, response: &str) -> Score {
-    let (wanted, given) = (normal_words(reference), normal_words(response));
-    let found = !wanted.is_empty() && given.windows(wanted.len()).any(|run| run == wanted);
+    let (reference_text, response_text) = (reference.to_lowercase(), response.to_lowercase());
+    let wanted = tokens(&reference_text);
+    let given = tokens(&response_text);
+    let found = !wanted.is_empty()
+        && given.windows(wanted.len()).enumerate().any(|(at, run)| {
+            let equal = run.iter().zip(&wanted).all(|(a, b)| a.text == b.text);
+            equal && !cuts_a_number(&response_text, &given, at, at + wanted.len())
+        });
     if found {
         return Score::new(1.0, 1.0, "the reference answer is there");
     }
@@ -58,6 +67,54 @@ pub fn exact(reference: &str, response: &str) -> Score {
         keyword(reference, response),
         "the reference answer is missing",
     )
+}
+
+/// A word, and where it stands.
+struct Token<'t> {
+    text: &'t str,
+    start: usize,
+}
+
+impl Token<'_> {
+    const fn end(&self) -> usize {
+        self.start + self.text.len()
+    }
+}
+
+/// Words of letters, digits and `_`, as Python's `\w`; letters of scripts without spaces one by one.
+fn tokens(text: &str) -> Vec<Token<'_>> {
+    let mut tokens: Vec<Token<'_>> = Vec::new();
+    let mut open = false;
+    for (start, c) in text.char_indices() {
+        let end = start + c.len_utf8();
+        let word = c.is_alphanumeric() || c == '_';
+        let alone = is_unspaced(c);
+        match tokens.last_mut() {
+            Some(last) if word && open && !alone => last.text = &text[last.start..end],
+            _ if word => tokens.push(Token {
+                text: &text[start..end],
+                start,
+            }),
+            _ => {}
+        }
+        open = word && !alone;
+    }
+    tokens
+}
+
+/// Whether the run `from..to` begins or ends inside a number such as `3.14` or `1,000`.
+fn cuts_a_number(text: &str, tokens: &[Token<'_>], from: usize, to: usize) -> bool {
+    let joined = |left: usize, right: usize| {
+        let (Some(left), Some(right)) = (tokens.get(left), tokens.get(right)) else {
+            return false;
+        };
+        matches!(&text[left.end()..right.start], "." | ",")
+            && left.text.ends_with(|c: char| c.is_ascii_digit())
+            && right.text.starts_with(|c: char| c.is_ascii_digit())
+    };
+    from.checked_sub(1)
+        .is_some_and(|before| joined(before, from))
+        || joined(to - 1, to)
 }
 
 /// Python's `\w` and `\s` on code points: letters, digits and `_` are words.
@@ -136,33 +193,53 @@ pub fn answer(golds: &[String], response: &str) -> Score {
 
 /// The text of the last `<answer>…</answer>`, case-insensitive and over lines, else the last non-empty line.
 fn last_answer(response: &str) -> &str {
+    const OPEN: &str = "<answer>";
+    const CLOSE: &str = "</answer>";
     // ASCII lower case keeps every byte position.
     let lower = response.to_ascii_lowercase();
-    if let Some(end) = lower.rfind("</answer>")
-        && let Some(start) = lower[..end].rfind("<answer>")
-    {
-        return response[start + "<answer>".len()..end].trim();
+    let mut last = None;
+    let mut from = 0;
+    while let Some(open) = lower[from..].find(OPEN) {
+        let start = from + open + OPEN.len();
+        let Some(length) = lower[start..].find(CLOSE) else {
+            break;
+        };
+        last = Some(response[start..start + length].trim());
+        from = start + length + CLOSE.len();
     }
-    response
-        .lines()
-        .rev()
-        .map(str::trim)
-        .find(|line| !line.is_empty())
-        .unwrap_or("")
+    last.unwrap_or_else(|| {
+        response
+            .lines()
+            .rev()
+            .map(str::trim)
+            .find(|line| !line.is_empty())
+            .unwrap_or("")
+    })
 }
 
-/// Lower case, ASCII punctuation deleted, articles dropped.
+/// Lower case, ASCII punctuation deleted, articles dropped, white space collapsed.
 fn answer_words(text: &str) -> Vec<String> {
     let plain: String = text
         .to_lowercase()
         .chars()
         .filter(|c| !c.is_ascii_punctuation())
         .collect();
-    plain
-        .split_whitespace()
-        .filter(|word| !matches!(*word, "a" | "an" | "the"))
-        .map(str::to_owned)
-        .collect()
+    // An article is a word by itself also next to a dash that ASCII does not have.
+    let mut kept = String::with_capacity(plain.len());
+    let mut word = String::new();
+    for c in plain.chars().chain(std::iter::once(' ')) {
+        if c.is_alphanumeric() {
+            word.push(c);
+            continue;
+        }
+        kept.push_str(match word.as_str() {
+            "a" | "an" | "the" => " ",
+            word => word,
+        });
+        word.clear();
+        kept.push(c);
+    }
+    kept.split_whitespace().map(str::to_owned).collect()
 }
 
 /// F1 of two bags of words; two empty ones agree.
@@ -197,6 +274,32 @@ mod tests {
         assert_eq!(exact("1", "It is 1.").hard, 1.0);
         assert_eq!(exact("Fix CI pipeline", "fix, CI... pipeline!").hard, 1.0);
         assert_eq!(exact("", "anything").hard, 0.0);
+        assert_eq!(exact("...", "anything").hard, 0.0);
+        assert_eq!(exact("cat", "concatenate").hard, 0.0);
+        assert_eq!(
+            exact("snake", "snake_case").hard,
+            0.0,
+            "§15.3: _ is a word character"
+        );
+        assert_eq!(exact("ÜBER", "über alles").hard, 1.0);
+        assert_eq!(exact("a b", "a - b").hard, 1.0);
+        // Numbers stay whole.
+        for (reference, reply, hard) in [
+            ("3", "3.14", 0.0),
+            ("14", "3.14", 0.0),
+            ("3.14", "It is 3.14.", 1.0),
+            ("1", "1,000", 0.0),
+            ("1, 2", "1, 2, 3", 1.0),
+            ("1.2", "1.2.0", 0.0),
+            ("v2", "Use v2.", 1.0),
+            ("42", "42, of course", 1.0),
+        ] {
+            assert_eq!(exact(reference, reply).hard, hard, "{reference} in {reply}");
+        }
+        // Scripts without spaces have no whole words.
+        assert_eq!(exact("登录", "请登录系统").hard, 1.0);
+        assert_eq!(exact("登系", "请登录系统").hard, 0.0);
+        assert_eq!(exact("서울", "답은 서울입니다").hard, 1.0);
     }
 
     #[test]
@@ -236,9 +339,42 @@ mod tests {
             1.0
         );
         assert_eq!(answer(&golds, "thinking\nEiffel tower\n\n").hard, 1.0);
+        assert_eq!(
+            answer(&golds, "<answer>Eiffel</answer> and </answer> more").hard,
+            1.0
+        );
+        assert_eq!(
+            answer(&golds, "<answer>Eiffel").hard,
+            0.0,
+            "never closed: the line counts"
+        );
+        assert_eq!(
+            answer(&["–b".into()], "A–b").hard,
+            1.0,
+            "an article beside a dash"
+        );
+        assert_eq!(answer(&["Theatre".into()], "the theatre").hard, 1.0);
+        assert_eq!(answer(&["U.S.A.".into()], "usa").hard, 1.0);
+        assert_eq!(answer(&[], "x").hard, 0.0);
+        // §5.2 of the research reference: an empty prediction equals an empty gold only.
+        assert_eq!(
+            (
+                answer(&["the".into()], "").hard,
+                answer(&["x".into()], "").soft
+            ),
+            (1.0, 0.0)
+        );
         // Words {eiffel, tower} and {tall, eiffel, tower}: F1 = 2·2/(2+3).
         let partly = answer(&golds, "<answer>tall Eiffel tower</answer>");
         assert_eq!(partly.hard, 0.0);
         assert!((partly.soft - 0.8).abs() < 1e-12, "{}", partly.soft);
+    }
+
+    #[test]
+    fn keywords_are_counted_once_and_only_long_ones() {
+        // §5.4: distinct words of more than two characters, found as substrings.
+        assert_eq!(keyword("to be or not to be", "nothing"), 1.0);
+        assert_eq!(keyword("alpha beta alpha", "ALPHA!"), 0.5);
+        assert_eq!(keyword("a an it", "a an it"), 0.0);
     }
 }

@@ -23,6 +23,7 @@ pub mod recall;
 pub mod redact;
 pub mod region;
 pub mod scan;
+mod script;
 pub mod skill_file;
 pub mod split;
 pub mod task;
