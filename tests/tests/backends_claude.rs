@@ -1,5 +1,9 @@
 //! `claude` against a program that answers, hangs, floods and lies.
 #![cfg(unix)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test may stop where something is missing"
+)]
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,8 @@
 //! `openai_compatible` against a server that answers, delays, fails, limits and lies.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test may stop where something is missing"
+)]
 
 use std::sync::Arc;
 use std::time::Duration;

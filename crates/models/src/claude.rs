@@ -12,6 +12,7 @@ mod capability;
 mod environment;
 mod find;
 mod output;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -33,6 +34,7 @@ use crate::process::{Limits, Program, RunFault, Scratch, Sign, run, sweep_scratc
 
 use capability::{Capabilities, capabilities};
 pub use find::find;
+use turns::Turn;
 
 /// The `kind` of this backend and its provider: one sign-in, one limit.
 pub const KIND: &str = "claude";
@@ -190,6 +192,22 @@ impl Claude {
     }
 
     async fn converse(&self, call: &Call, cancel: &CancelToken) -> Result<RawReply, CallError> {
+        let turn = match self.options.sign_in {
+            SignIn::Key(_) => None,
+            SignIn::Subscription => tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Err(CallError::Cancelled),
+                turn = Turn::wait(&self.options.environment) => Some(turn),
+            },
+        };
+        let reply = self.one_process(call, cancel).await?;
+        if let Some(turn) = turn {
+            turn.answered();
+        }
+        Ok(reply)
+    }
+
+    async fn one_process(&self, call: &Call, cancel: &CancelToken) -> Result<RawReply, CallError> {
         let scratch = |error: std::io::Error| CallError::Unavailable {
             provider: KIND.to_owned(),
             detail: format!("no temporary directory can be made ({error})"),

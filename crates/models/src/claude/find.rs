@@ -21,7 +21,7 @@ pub fn find(configured: &Path, environment: &BTreeMap<String, String>) -> Result
         } else {
             "is not an absolute path"
         };
-        return Err(not_found(format!(
+        return Err(not_found(&format!(
             "models.claude_path is set to {}, which {what}",
             path.display()
         )));
@@ -34,13 +34,13 @@ pub fn find(configured: &Path, environment: &BTreeMap<String, String>) -> Result
         .iter()
         .map(|path| path.display().to_string())
         .collect();
-    Err(not_found(format!(
+    Err(not_found(&format!(
         "The program claude was not found; tried: {}",
         list.join(", ")
     )))
 }
 
-fn not_found(message: String) -> Problem {
+fn not_found(message: &str) -> Problem {
     Problem::permanent(
         "claude_not_found",
         format!("{message}."),
@@ -155,7 +155,8 @@ fn is_program(path: &Path) -> bool {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::os::unix::fs::OpenOptionsExt as _;

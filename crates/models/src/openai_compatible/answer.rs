@@ -175,7 +175,7 @@ mod tests {
         answer.into_reply(&asked)
     }
 
-    fn message(message: Value, finish: &str) -> Value {
+    fn message(message: &Value, finish: &str) -> Value {
         json!({ "choices": [{ "message": message, "finish_reason": finish }] })
     }
 
@@ -228,34 +228,37 @@ mod tests {
     fn what_is_no_answer_says_why() {
         let why = |piece: Value| read(&[piece]).unwrap_err().to_string();
         for (piece, words) in [
-            (message(json!({ "content": "" }), "stop"), "it is empty"),
+            (message(&json!({ "content": "" }), "stop"), "it is empty"),
             (
-                message(json!({ "content": null }), "length"),
+                message(&json!({ "content": null }), "length"),
                 "before it began",
             ),
             (
-                message(json!({ "content": "<think>on and on" }), "length"),
+                message(&json!({ "content": "<think>on and on" }), "length"),
                 "went into reasoning",
             ),
             (
-                message(json!({ "content": null, "reasoning": "hm" }), "stop"),
+                message(&json!({ "content": null, "reasoning": "hm" }), "stop"),
                 "reasoning but no answer",
             ),
             (
-                message(json!({ "content": null, "tool_calls": [{}] }), "tool_calls"),
+                message(
+                    &json!({ "content": null, "tool_calls": [{}] }),
+                    "tool_calls",
+                ),
                 "asks for a tool",
             ),
             (
-                message(json!({ "content": "x", "refusal": "I can't." }), "stop"),
+                message(&json!({ "content": "x", "refusal": "I can't." }), "stop"),
                 "refused to answer this request: I can't.",
             ),
             (
-                message(json!({ "content": "half" }), "content_filter"),
+                message(&json!({ "content": "half" }), "content_filter"),
                 "content filter",
             ),
             (
                 message(
-                    json!({ "content": "You've hit your limit · resets 8pm (UTC)" }),
+                    &json!({ "content": "You've hit your limit · resets 8pm (UTC)" }),
                     "stop",
                 ),
                 "allows no more until 2026-11-29T20:00:00Z",

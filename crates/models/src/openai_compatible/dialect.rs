@@ -213,7 +213,8 @@ mod tests {
     #[test]
     fn each_refusal_takes_away_what_it_names_and_nothing_else() {
         // Wordings of OpenAI, DeepSeek, LM Studio and vLLM.
-        let steps: [(&str, fn(&Value) -> bool); 7] = [
+        type Step = (&'static str, fn(&Value) -> bool);
+        let steps: [Step; 7] = [
             ("This response_format type is unavailable now", |body| {
                 body["response_format"]["type"] == "json_object"
             }),

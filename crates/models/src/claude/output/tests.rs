@@ -28,7 +28,7 @@ fn lines(events: &[Value]) -> String {
 }
 
 /// Shortened from 2.1.332; `extra` wins.
-fn result(extra: Value) -> Value {
+fn result(extra: &Value) -> Value {
     let mut base = json!({
         "type": "result", "subtype": "success", "is_error": false, "num_turns": 1,
         "result": "Paris", "stop_reason": "end_turn", "api_error_status": null,
@@ -53,10 +53,10 @@ fn a_reply_in_each_of_the_three_forms() {
     let init = json!({ "type": "system", "subtype": "init", "tools": [], "mcp_servers": [], "model": "claude-sonnet-5-5" });
     let delta = json!({ "type": "stream_event", "event": { "type": "message_start" } });
     for printed in [
-        result(json!({})).to_string(),
-        Value::Array(vec![init.clone(), result(json!({}))]).to_string(),
-        lines(&[init, delta, result(json!({}))]),
-        format!("some warning\n{{broken\n{}", result(json!({}))),
+        result(&json!({})).to_string(),
+        Value::Array(vec![init.clone(), result(&json!({}))]).to_string(),
+        lines(&[init, delta, result(&json!({}))]),
+        format!("some warning\n{{broken\n{}", result(&json!({}))),
     ] {
         let reply = read_run(Some(0), &printed, "a warning").unwrap();
         assert_eq!(
@@ -88,7 +88,7 @@ fn failures_as_a_real_version_prints_them() {
                 ),
                 error("rate_limit"),
                 result(
-                    json!({ "is_error": true, "api_error_status": 429, "result": "You've hit your 5-hour limit · resets 8:25pm (UTC)" }),
+                    &json!({ "is_error": true, "api_error_status": 429, "result": "You've hit your 5-hour limit · resets 8:25pm (UTC)" }),
                 ),
             ],
             "quota_exhausted",
@@ -96,7 +96,7 @@ fn failures_as_a_real_version_prints_them() {
         ),
         (
             vec![result(
-                json!({ "is_error": true, "api_error_status": 429, "result": "You've hit your weekly limit · resets Dec 2, 6:25pm (UTC)" }),
+                &json!({ "is_error": true, "api_error_status": 429, "result": "You've hit your weekly limit · resets Dec 2, 6:25pm (UTC)" }),
             )],
             "quota_exhausted",
             "until 2026-12-02T18:25:00Z",
@@ -106,7 +106,7 @@ fn failures_as_a_real_version_prints_them() {
                 event(json!({ "status": "rejected", "isUsingOverage": false })),
                 error("rate_limit"),
                 result(
-                    json!({ "is_error": true, "api_error_status": 429, "result": "API Error: Server is temporarily limiting requests (not your usage limit) · This request would exceed your organization's rate limit" }),
+                    &json!({ "is_error": true, "api_error_status": 429, "result": "API Error: Server is temporarily limiting requests (not your usage limit) · This request would exceed your organization's rate limit" }),
                 ),
             ],
             "rate_limited",
@@ -114,14 +114,14 @@ fn failures_as_a_real_version_prints_them() {
         ),
         (
             vec![result(
-                json!({ "is_error": true, "result": "Not logged in · Please run /login" }),
+                &json!({ "is_error": true, "result": "Not logged in · Please run /login" }),
             )],
             "sign_in_needed",
             "Not logged in",
         ),
         (
             vec![result(
-                json!({ "is_error": true, "api_error_status": 401, "result": "Failed to authenticate. API Error: 401 OAuth token has expired." }),
+                &json!({ "is_error": true, "api_error_status": 401, "result": "Failed to authenticate. API Error: 401 OAuth token has expired." }),
             )],
             "sign_in_needed",
             "OAuth token has expired",
@@ -130,7 +130,7 @@ fn failures_as_a_real_version_prints_them() {
             vec![
                 error("billing_error"),
                 result(
-                    json!({ "is_error": true, "api_error_status": 400, "result": "Credit balance is too low" }),
+                    &json!({ "is_error": true, "api_error_status": 400, "result": "Credit balance is too low" }),
                 ),
             ],
             "quota_exhausted",
@@ -140,7 +140,7 @@ fn failures_as_a_real_version_prints_them() {
             vec![
                 error("model_not_found"),
                 result(
-                    json!({ "is_error": true, "api_error_status": 404, "result": "There's an issue with the selected model (sonnet)." }),
+                    &json!({ "is_error": true, "api_error_status": 404, "result": "There's an issue with the selected model (sonnet)." }),
                 ),
             ],
             "backend_misconfigured",
@@ -148,14 +148,14 @@ fn failures_as_a_real_version_prints_them() {
         ),
         (
             vec![result(
-                json!({ "is_error": true, "api_error_status": 400, "terminal_reason": "prompt_too_long", "result": "Prompt is too long · …" }),
+                &json!({ "is_error": true, "api_error_status": 400, "terminal_reason": "prompt_too_long", "result": "Prompt is too long · …" }),
             )],
             "context_overflow",
             "Prompt is too long",
         ),
         (
             vec![result(
-                json!({ "is_error": true, "api_error_status": 413, "result": "Request too large (max 32MB)." }),
+                &json!({ "is_error": true, "api_error_status": 413, "result": "Request too large (max 32MB)." }),
             )],
             "context_overflow",
             "Request too large",
@@ -164,7 +164,7 @@ fn failures_as_a_real_version_prints_them() {
             vec![
                 error("server_error"),
                 result(
-                    json!({ "is_error": true, "api_error_status": 529, "result": "API Error: 529 Overloaded." }),
+                    &json!({ "is_error": true, "api_error_status": 529, "result": "API Error: 529 Overloaded." }),
                 ),
             ],
             "model_unavailable",
@@ -175,7 +175,7 @@ fn failures_as_a_real_version_prints_them() {
                 json!({ "type": "system", "subtype": "model_refusal_no_fallback" }),
                 error("invalid_request"),
                 result(
-                    json!({ "is_error": true, "result": "API Error: safeguards flagged this message" }),
+                    &json!({ "is_error": true, "result": "API Error: safeguards flagged this message" }),
                 ),
             ],
             "reply_refused",
@@ -185,7 +185,7 @@ fn failures_as_a_real_version_prints_them() {
             vec![
                 error("max_output_tokens"),
                 result(
-                    json!({ "is_error": true, "result": "API Error: response exceeded the maximum" }),
+                    &json!({ "is_error": true, "result": "API Error: response exceeded the maximum" }),
                 ),
             ],
             "reply_unreadable",
@@ -193,7 +193,7 @@ fn failures_as_a_real_version_prints_them() {
         ),
         (
             vec![result(
-                json!({ "is_error": true, "subtype": "error_during_execution", "result": null }),
+                &json!({ "is_error": true, "subtype": "error_during_execution", "result": null }),
             )],
             "model_unavailable",
             "exit code 1 (error_during_execution)",
@@ -213,22 +213,22 @@ fn failures_as_a_real_version_prints_them() {
 fn success_that_is_none() {
     for (result, code) in [
         (
-            result(json!({ "result": "Claude AI usage limit reached|1795983924" })),
+            result(&json!({ "result": "Claude AI usage limit reached|1795983924" })),
             "quota_exhausted",
         ),
         (
-            result(json!({ "result": "Not logged in · Please run /login" })),
+            result(&json!({ "result": "Not logged in · Please run /login" })),
             "sign_in_needed",
         ),
         (
-            result(json!({ "result": "Invalid API key" })),
+            result(&json!({ "result": "Invalid API key" })),
             "sign_in_needed",
         ),
-        (result(json!({ "result": " " })), "reply_unreadable"),
-        (result(json!({ "result": 7 })), "backend_misconfigured"),
+        (result(&json!({ "result": " " })), "reply_unreadable"),
+        (result(&json!({ "result": 7 })), "backend_misconfigured"),
         (
             result(
-                json!({ "result": "/cost isn't available in this environment.", "num_turns": 0 }),
+                &json!({ "result": "/cost isn't available in this environment.", "num_turns": 0 }),
             ),
             "model_unavailable",
         ),
@@ -238,12 +238,12 @@ fn success_that_is_none() {
     }
     let tools =
         json!({ "type": "system", "subtype": "init", "tools": ["Bash"], "mcp_servers": [] });
-    let failed = read_run(Some(0), &lines(&[tools, result(json!({}))]), "").unwrap_err();
+    let failed = read_run(Some(0), &lines(&[tools, result(&json!({}))]), "").unwrap_err();
     assert!(
         failed.to_string().contains("kept the tools Bash"),
         "{failed}"
     );
-    let failed = read_run(Some(3), &result(json!({})).to_string(), "").unwrap_err();
+    let failed = read_run(Some(3), &result(&json!({})).to_string(), "").unwrap_err();
     assert_eq!(
         failed.code(),
         "model_unavailable",
@@ -259,7 +259,7 @@ fn answers_that_speak_of_sign_in_are_answers() {
         "Not logged in users see the landing page.",
         "Please run /login first, then the token is stored in the keyring and reused by all calls.",
     ] {
-        let reply = read_run(Some(0), &result(json!({ "result": text })).to_string(), "");
+        let reply = read_run(Some(0), &result(&json!({ "result": text })).to_string(), "");
         assert_eq!(reply.unwrap().text, text);
     }
 }
