@@ -60,7 +60,7 @@ fn throughput(criterion: &mut Criterion) {
         // Decimal megabytes per second is bytes per microsecond.
         group.throughput(Throughput::BytesDecimal(text.len() as u64));
         group.bench_function(name, |bencher| {
-            bencher.iter(|| redact(std::hint::black_box(&text)).count)
+            bencher.iter(|| redact(std::hint::black_box(&text)).count);
         });
     }
     group.finish();

@@ -14,7 +14,8 @@ use crate::table::{Row, Settings};
 /// (a list: separated by commas, or as in TOML). `text` is the file as it is now, empty when there is
 /// none; `file` is only named in problems.
 ///
-/// `below` are the settings of the layers under this file: a value equal to theirs is not written, and
+/// `below` are the settings of the layers under this file ([`Layers::below`](crate::Layers::below)), not
+/// those that hold with it: a value equal to theirs is not written, and
 /// removed if it stands there, so that the file holds only differences.
 ///
 /// Errors: `setting_unknown`, `setting_invalid`, `backend_unknown`, `config_broken`.

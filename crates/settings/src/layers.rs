@@ -10,7 +10,7 @@ use crate::file;
 use crate::problems::{invalid, put, unknown, unknown_key};
 use crate::resolved::{Given, Layer, Place, Resolved};
 use crate::suggest::closest;
-use crate::table::{ROWS, Restriction, Row, row};
+use crate::table::{ROWS, Restriction, Row, Settings, row};
 
 /// The file a repository may have. It can only restrict.
 pub const REPOSITORY_FILE: &str = ".skillopt.toml";
@@ -106,6 +106,18 @@ impl Layers {
             resolved.settings.test_fraction,
         )?;
         Ok(resolved)
+    }
+
+    /// The settings of the layers under a file, for [`set`](crate::set): of the user's file the defaults,
+    /// of a project's file the user's. Nothing above the file counts, least of all the file itself.
+    ///
+    /// Errors: those of reading the user's file.
+    pub fn below(paths: &ConfigPaths, file: Layer) -> Result<Settings, Problem> {
+        let mut resolved = Resolved::default();
+        if file > Layer::User {
+            resolved.file(&paths.user, Layer::User)?;
+        }
+        Ok(resolved.settings)
     }
 }
 

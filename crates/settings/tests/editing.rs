@@ -1,5 +1,7 @@
 //! Changing a settings file by `config set`.
 
+#![expect(clippy::unwrap_used, reason = "what a test cannot do, it fails for")]
+
 use std::path::Path;
 
 use proptest::prelude::*;

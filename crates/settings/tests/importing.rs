@@ -1,12 +1,14 @@
 //! Taking over the reference's `config.json`.
 
+#![expect(clippy::unwrap_used, reason = "what a test cannot do, it fails for")]
+
 use std::path::Path;
 
 use serde_json::json;
 use skillopt_settings::import::{Import, read};
 
 #[track_caller]
-fn import(config: serde_json::Value) -> Import {
+fn import(config: &serde_json::Value) -> Import {
     read(&config.to_string(), Path::new("config.json")).unwrap()
 }
 
@@ -21,7 +23,7 @@ fn why<'i>(import: &'i Import, name: &str) -> &'i str {
 
 #[test]
 fn known_names_are_taken_and_the_rest_is_explained() {
-    let import = import(json!({
+    let import = import(&json!({
         "transcript_source": "auto", "projects": "invoked", "lookback_hours": -1, "val_fraction": 0.5, "holdout_fraction": 0.2,
         "backend": "claude", "gate_mode": " Greedy ", "evolve_memory": false, "dream_rollouts": 3, "max_tasks_per_night": "ten",
         "max_tokens_per_night": 1000, "redact_secrets": false, "opencode_path": "", "seed": 42, "model": null, "evolve_skill": "false",
@@ -76,14 +78,14 @@ fn known_names_are_taken_and_the_rest_is_explained() {
 
 #[test]
 fn an_alias_counts_when_it_stands_alone_and_lists_of_projects_do_not() {
-    let import = import(json!({"holdout_fraction": 0.2, "projects": ["/a"]}));
+    let import = import(&json!({"holdout_fraction": 0.2, "projects": ["/a"]}));
     assert_eq!(import.taken[0].key, "splits.validation_fraction");
     assert!(why(&import, "projects").contains("skillopt project add"));
 }
 
 #[test]
 fn what_the_file_says_already_stays() {
-    let import = import(json!({"backend": "claude", "max_tasks_per_night": 9}));
+    let import = import(&json!({"backend": "claude", "max_tasks_per_night": 9}));
     let text = "# mine\n[models]\nbackend = \"handoff\"\n";
     let written = import.written_to(text, Path::new("settings.toml")).unwrap();
     assert_eq!(

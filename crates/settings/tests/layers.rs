@@ -1,5 +1,7 @@
 //! Every layer, and every bad input.
 
+#![expect(clippy::unwrap_used, reason = "what a test cannot do, it fails for")]
+
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
@@ -254,6 +256,29 @@ fn each_layer_is_above_the_one_before() {
         "by the variable SKILLOPT_MAX_TASKS_PER_NIGHT"
     );
     assert_eq!(explained.given[4].place, "by --max-tasks");
+}
+
+#[test]
+fn under_a_file_only_the_layers_below_it_count() {
+    let place = Place::new();
+    place
+        .user("models.backend = \"claude\"")
+        .project("models.backend = \"handoff\"");
+    let below = |file| Layers::below(&place.paths(), file).unwrap();
+    assert_eq!(below(Layer::User), Settings::default());
+    assert_eq!(below(Layer::Project).backend, "claude");
+    place.user("[broken");
+    assert_eq!(
+        below(Layer::User),
+        Settings::default(),
+        "a broken file can be set anew"
+    );
+    assert_eq!(
+        Layers::below(&place.paths(), Layer::Project)
+            .unwrap_err()
+            .code,
+        "config_broken"
+    );
 }
 
 #[test]

@@ -217,7 +217,7 @@ impl Scan<'_, '_> {
                 self.list(name, at + 1, after, sign);
             }
             Some(b'|' | b'>') if sign == Sign::Colon && name.strength == Strength::Sure => {
-                self.block(name, at + 1)
+                self.block(name, at + 1);
             }
             _ => {
                 let environment = at == after && sign == Sign::Equals && self.is_environment(name);

@@ -219,7 +219,7 @@ impl Provider {
             Shape::Any => true,
             Shape::NotWords => !is_words(body),
             Shape::Digit => body.len() > LONGEST_DOUBT || any(body, DIGIT),
-            Shape::Hex => body.iter().all(|byte| byte.is_ascii_hexdigit()),
+            Shape::Hex => body.iter().all(u8::is_ascii_hexdigit),
             Shape::Exact => body.len() == self.least,
             Shape::TwoParts => {
                 let second = end + 1;
