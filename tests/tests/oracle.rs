@@ -19,7 +19,16 @@ fn digests(source: &str) -> (Vec<Value>, Value) {
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(home.path().join("project")).unwrap();
     let output = Command::new(PROGRAM)
-        .args(["sleep", "harvest", "--digests", "--all-time", "--scope", "all", "--source", source])
+        .args([
+            "sleep",
+            "harvest",
+            "--digests",
+            "--all-time",
+            "--scope",
+            "all",
+            "--source",
+            source,
+        ])
         .arg("--claude-home")
         .arg(fixtures().join("claude"))
         .arg("--codex-home")
@@ -31,9 +40,16 @@ fn digests(source: &str) -> (Vec<Value>, Value) {
         .env("SKILLOPT_CONFIG_DIR", home.path().join("config"))
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let text = String::from_utf8(output.stdout).unwrap();
-    let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let counts = lines.pop().unwrap();
     (lines, counts)
 }
@@ -41,7 +57,8 @@ fn digests(source: &str) -> (Vec<Value>, Value) {
 /// `(session, prompts)` of the oracle, without what an optimizer made and without sub-agents.
 fn expected(source: &str) -> Vec<(String, Vec<String>)> {
     let oracle: Value =
-        serde_json::from_slice(&std::fs::read(fixtures().join("ground-truth.json")).unwrap()).unwrap();
+        serde_json::from_slice(&std::fs::read(fixtures().join("ground-truth.json")).unwrap())
+            .unwrap();
     oracle[source]
         .as_object()
         .unwrap()
@@ -49,7 +66,13 @@ fn expected(source: &str) -> Vec<(String, Vec<String>)> {
         .filter(|(_, session)| session["engine"] != true && session["subagent"] != true)
         .map(|(id, session)| {
             let prompts = session["prompts"].as_array().unwrap();
-            (id.clone(), prompts.iter().map(|prompt| prompt.as_str().unwrap().to_owned()).collect())
+            (
+                id.clone(),
+                prompts
+                    .iter()
+                    .map(|prompt| prompt.as_str().unwrap().to_owned())
+                    .collect(),
+            )
         })
         .collect()
 }
@@ -57,18 +80,33 @@ fn expected(source: &str) -> Vec<(String, Vec<String>)> {
 fn exact(source: &str) {
     let (found, counts) = digests(source);
     let expected = expected(source);
-    let ids: BTreeSet<&str> = found.iter().map(|digest| digest["session_id"].as_str().unwrap()).collect();
+    let ids: BTreeSet<&str> = found
+        .iter()
+        .map(|digest| digest["session_id"].as_str().unwrap())
+        .collect();
     let wanted: BTreeSet<&str> = expected.iter().map(|(id, _)| id.as_str()).collect();
     assert_eq!(ids, wanted);
     for (id, prompts) in &expected {
-        let digest = found.iter().find(|digest| digest["session_id"] == id.as_str()).unwrap();
-        let redacted: Vec<String> =
-            prompts.iter().map(|prompt| skillopt_core::redact::redact(prompt).text.into_owned()).collect();
-        let found: Vec<&str> =
-            digest["user_prompts"].as_array().unwrap().iter().map(|prompt| prompt.as_str().unwrap()).collect();
+        let digest = found
+            .iter()
+            .find(|digest| digest["session_id"] == id.as_str())
+            .unwrap();
+        let redacted: Vec<String> = prompts
+            .iter()
+            .map(|prompt| skillopt_core::redact::redact(prompt).text.into_owned())
+            .collect();
+        let found: Vec<&str> = digest["user_prompts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|prompt| prompt.as_str().unwrap())
+            .collect();
         assert_eq!(found, redacted, "{id}");
     }
-    assert!(!counts["skipped"].as_array().unwrap().is_empty(), "what was left out is counted");
+    assert!(
+        !counts["skipped"].as_array().unwrap().is_empty(),
+        "what was left out is counted"
+    );
 }
 
 #[test]
@@ -86,5 +124,95 @@ fn secrets_never_reach_the_digests() {
     let (found, _) = digests("claude");
     let text = serde_json::to_string(&found).unwrap();
     assert!(!text.contains("sk-proj-Fk3"), "a key was printed");
-    assert!(text.contains("[REDACTED"), "the place where it stood is marked");
+    assert!(
+        text.contains("[REDACTED"),
+        "the place where it stood is marked"
+    );
+}
+
+#[test]
+fn a_first_night_on_real_sessions_shows_suggestions_and_what_is_missing() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(home.path().join("project")).unwrap();
+    let output = Command::new(PROGRAM)
+        .args([
+            "sleep",
+            "run",
+            "--json",
+            "--lookback-hours",
+            "0",
+            "--scope",
+            "all",
+        ])
+        .arg("--claude-home")
+        .arg(fixtures().join("claude"))
+        .arg("--codex-home")
+        .arg(fixtures().join("codex"))
+        .current_dir(home.path().join("project"))
+        .env_clear()
+        .env("HOME", home.path())
+        .env("SKILLOPT_DATA_DIR", home.path().join("data"))
+        .env("SKILLOPT_CONFIG_DIR", home.path().join("config"))
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    // Coding sessions: every request needed files or tools, which is said, not scored.
+    assert_eq!(report["outcome"], "nothing_to_do", "{report}");
+    assert!(report["n_sessions"].as_u64() > Some(10), "{report}");
+    assert!(
+        report["not_replayable"]["needs files"].as_u64() > Some(0),
+        "{report}"
+    );
+    let words: Vec<&str> = report["suggestions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["words"].as_str().unwrap())
+        .collect();
+    assert!(
+        words.iter().any(|words| words.contains("snake_case")),
+        "{words:?}"
+    );
+    assert!(!report["missing"].as_array().unwrap().is_empty());
+    assert_eq!(report["spend"]["calls"], 0);
+}
+
+#[test]
+fn sessions_an_optimizer_made_are_absent() {
+    for (home, flag) in [
+        ("engine-claude", "--claude-home"),
+        ("engine-codex", "--codex-home"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("project")).unwrap();
+        let output = Command::new(PROGRAM)
+            .args([
+                "sleep",
+                "harvest",
+                "--digests",
+                "--all-time",
+                "--scope",
+                "all",
+                flag,
+            ])
+            .arg(fixtures().join(home))
+            .current_dir(folder.path().join("project"))
+            .env_clear()
+            .env("HOME", folder.path())
+            .env("SKILLOPT_DATA_DIR", folder.path().join("data"))
+            .env("SKILLOPT_CONFIG_DIR", folder.path().join("config"))
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(text.lines().count(), 1, "{home}: only the counts: {text}");
+        assert!(
+            text.contains("engine_call") || text.contains("own_call"),
+            "{home}: {text}"
+        );
+    }
 }

@@ -180,6 +180,12 @@ async fn night(context: &Context, plan: Plan, report: &mut NightReport) -> Resul
             .map(|(_, slices, targets)| (slices, targets.as_slice()));
         let (forecast, hold) = estimate::forecast(context, &night.path, asked);
         report.forecast = forecast;
+        if !report.simulated {
+            context.note(format!(
+                "This night makes at most {} model calls, about {} to {} tokens.",
+                forecast.calls, forecast.tokens_low, forecast.tokens_high
+            ));
+        }
         // What the gate needs is reserved first; a budget too small for a verdict spends nothing.
         if let Err(error) = night.hold(hold)? {
             return Err(estimate::too_small(context, &forecast, &error));
