@@ -111,6 +111,7 @@ pub struct Called {
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Script {
     version: String,
+    signed_in: bool,
     without: Vec<String>,
     modes: Vec<Mode>,
 }
@@ -150,16 +151,32 @@ impl StubClaude {
         fs::hard_link(program, stub.path())
             .or_else(|_| fs::copy(program, stub.path()).map(drop))
             .expect("the stub program can be put there");
-        let script = Script {
+        stub.write(&Script {
             version: version.to_owned(),
+            signed_in: true,
             without: without.iter().map(|&option| option.to_owned()).collect(),
             modes: modes.into_iter().collect(),
-        };
-        let text = serde_json::to_vec(&script).expect("a script is JSON");
-        File::create(stub.folder.path().join(SCRIPT))
+        });
+        stub
+    }
+
+    /// The same with nobody signed in, as far as `auth status` goes.
+    ///
+    /// # Panics
+    /// When the directory cannot be written.
+    #[must_use]
+    pub fn signed_out(self) -> Self {
+        let mut script = read_script(self.folder.path()).expect("the script was written");
+        script.signed_in = false;
+        self.write(&script);
+        self
+    }
+
+    fn write(&self, script: &Script) {
+        let text = serde_json::to_vec(script).expect("a script is JSON");
+        File::create(self.folder.path().join(SCRIPT))
             .and_then(|mut file| file.write_all(&text))
             .expect("the script can be written");
-        stub
     }
 
     /// The program.
@@ -172,7 +189,7 @@ impl StubClaude {
         })
     }
 
-    /// Every question so far; `--version` and `--help` are none.
+    /// Every question so far; those about the program itself are none.
     ///
     /// # Panics
     /// When what it wrote cannot be read.
@@ -210,10 +227,17 @@ impl StubClaude {
     }
 }
 
+/// `--version`, `--help` and `auth status`.
 fn is_question_about_itself(arguments: &[String]) -> bool {
-    arguments
-        .iter()
-        .any(|argument| argument == "--version" || argument == "--help")
+    match arguments {
+        [one] => one == "--version" || one == "--help",
+        [one, two] => one == "auth" && two == "status",
+        _ => false,
+    }
+}
+
+fn read_script(folder: &Path) -> io::Result<Script> {
+    serde_json::from_slice(&fs::read(folder.join(SCRIPT))?).map_err(io::Error::other)
 }
 
 /// Appends a line in one write, so that processes do not mix theirs.

@@ -527,6 +527,57 @@ async fn the_program_is_asked_about_itself_once() {
 }
 
 #[tokio::test]
+async fn whether_somebody_is_signed_in_is_told_without_a_call() {
+    let cancel = CancelToken::new();
+    let stub = install([Mode::reply("OK.")]);
+    assert_eq!(
+        backend(options(&stub)).await.signed_in(&cancel).await,
+        Some(true)
+    );
+    assert_eq!(stub.asked().len(), 0);
+    let out = install([Mode::reply("OK.")]).signed_out();
+    assert_eq!(
+        backend(options(&out)).await.signed_in(&cancel).await,
+        Some(false)
+    );
+    let mut with_key = options(&stub);
+    with_key.sign_in = SignIn::configured("K", &[("K".to_owned(), KEY.to_owned())].into()).unwrap();
+    assert_eq!(backend(with_key).await.signed_in(&cancel).await, None);
+}
+
+#[tokio::test]
+async fn one_call_renews_the_sign_in_before_others_start() {
+    let stub = install([Mode::HangAfterStart, Mode::reply("OK.")]);
+    let mut options = options(&stub);
+    options
+        .environment
+        .insert("HOME".into(), "/home/renewing".into());
+    options.environment.remove("CLAUDE_CONFIG_DIR");
+    options.first_byte = Duration::from_secs(3);
+    let claude = Arc::new(backend(options).await);
+    let calls: Vec<_> = (0..3)
+        .map(|_| {
+            let claude = Arc::clone(&claude);
+            tokio::spawn(async move { ask(&claude).await })
+        })
+        .collect();
+    while stub.asked().is_empty() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(
+        stub.asked().len(),
+        1,
+        "others started before the first was answered"
+    );
+    let mut answered = 0;
+    for call in calls {
+        answered += usize::from(call.await.unwrap().is_ok());
+    }
+    assert_eq!(answered, 2, "the first hangs, the others are answered");
+}
+
+#[tokio::test]
 async fn a_version_that_cannot_keep_things_out_is_not_used() {
     let program = Path::new(env!("CARGO_BIN_EXE_stub-claude"));
     let old = StubClaude::install_version(

@@ -12,6 +12,7 @@ mod capability;
 mod environment;
 mod find;
 mod output;
+mod status;
 mod turns;
 
 use std::collections::BTreeMap;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{CALLS, Called, GRANDCHILDREN, Mode, SCRIPT, Script, append, is_question_about_itself};
+use super::{CALLS, Called, GRANDCHILDREN, Mode, append, is_question_about_itself, read_script};
 
 /// How long it waits when it hangs. A test that leaves it running is noticed long before.
 const LONG: Duration = Duration::from_secs(120);
@@ -58,8 +58,7 @@ fn act() -> io::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let folder = own.parent().unwrap_or(Path::new("."));
-    let script: Script =
-        serde_json::from_slice(&fs::read(folder.join(SCRIPT))?).map_err(io::Error::other)?;
+    let script = read_script(folder)?;
     let asked_before = fs::read_to_string(folder.join(CALLS))
         .unwrap_or_default()
         .lines()
@@ -88,6 +87,15 @@ fn act() -> io::Result<ExitCode> {
     if arguments.iter().any(|argument| argument == "--version") {
         writeln!(out, "{} (Claude Code)", script.version)?;
         return Ok(ExitCode::SUCCESS);
+    }
+    if arguments == ["auth", "status"] {
+        let code = u8::from(!script.signed_in);
+        writeln!(
+            out,
+            "{}",
+            json!({ "loggedIn": script.signed_in, "authMethod": "claude.ai" })
+        )?;
+        return Ok(ExitCode::from(code));
     }
     if itself {
         writeln!(out, "Usage: claude [options] [prompt]\n\nOptions:")?;

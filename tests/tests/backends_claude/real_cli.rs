@@ -48,6 +48,7 @@ pub(crate) async fn check(program: &Path) {
         )
         .await
         .unwrap();
+        assert_ne!(claude.signed_in(&CancelToken::new()).await, Some(false));
         let before = server.requests().len();
         for question in [
             format!(
