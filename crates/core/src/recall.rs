@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use crate::script::is_unspaced;
 use crate::task::{Origin, Split, Task};
 
 /// The `k` archived tasks most similar to tonight's training tasks, as training tasks.
 ///
-/// Similarity is the largest Jaccard index over tonight's training tasks, of lower-case `[a-z0-9]+`
-/// words longer than two characters. Never recalled: what was held out (now or ever, by id, by the
-/// reference's id or by cluster), tonight's own tasks and what they derive from, and tasks with no
-/// words in common.
+/// Similarity is the largest Jaccard index over tonight's training tasks, of lower-case words longer
+/// than two characters (in scripts without spaces, of pairs of letters). Never recalled: what was held
+/// out (now or ever, by id, by the reference's id or by cluster), what shares a session with that,
+/// tonight's own tasks and what they derive from, and tasks with no words in common.
 #[must_use]
 pub fn recall(tonight: &[Task], archive: &[Task], k: usize) -> Vec<Task> {
     if k == 0 {
@@ -77,12 +78,14 @@ fn recalled(task: &Task) -> Task {
 struct Barred<'a> {
     ids: HashSet<&'a str>,
     clusters: HashSet<&'a str>,
+    sessions: HashSet<&'a str>,
 }
 
 impl<'a> Barred<'a> {
     fn of(tonight: &'a [Task], archive: &'a [Task]) -> Self {
         let mut ids = HashSet::new();
         let mut clusters = HashSet::new();
+        let mut sessions = HashSet::new();
         for task in tonight {
             ids.extend([
                 task.id.as_str(),
@@ -97,10 +100,15 @@ impl<'a> Barred<'a> {
         {
             ids.extend([task.id.as_str(), task.legacy_id.as_str()]);
             clusters.insert(task.cluster.as_str());
+            sessions.extend(task.sessions.iter().map(String::as_str));
         }
         ids.remove("");
         clusters.remove("");
-        Self { ids, clusters }
+        Self {
+            ids,
+            clusters,
+            sessions,
+        }
     }
 
     fn bars(&self, task: &Task) -> bool {
@@ -108,15 +116,29 @@ impl<'a> Barred<'a> {
             || self.ids.contains(task.id.as_str())
             || self.ids.contains(task.legacy_id.as_str())
             || self.clusters.contains(task.cluster.as_str())
+            || task
+                .sessions
+                .iter()
+                .any(|session| self.sessions.contains(session.as_str()))
     }
 }
 
 fn words(text: &str) -> BTreeSet<String> {
-    text.to_lowercase()
-        .split(|c: char| !(c.is_ascii_lowercase() || c.is_ascii_digit()))
-        .filter(|word| word.len() > 2)
-        .map(str::to_owned)
-        .collect()
+    let lower = text.to_lowercase();
+    let mut words = BTreeSet::new();
+    for word in lower.split(|c: char| !c.is_alphanumeric()) {
+        let letters: Vec<char> = word.chars().collect();
+        if letters.iter().any(|c| is_unspaced(*c)) {
+            words.extend(
+                letters
+                    .windows(2)
+                    .map(|pair| pair.iter().collect::<String>()),
+            );
+        } else if letters.len() > 2 {
+            words.insert(word.to_owned());
+        }
+    }
+    words
 }
 
 #[cfg(test)]
@@ -171,5 +193,50 @@ mod tests {
         let train = task("t_2", "write release notes now", Split::Train);
         let archive = [task("task_abc", "write release notes", Split::Train)];
         assert!(recall(&[tonight, train], &archive, 5).is_empty());
+    }
+
+    #[test]
+    fn a_session_with_a_held_out_task_is_not_recalled() {
+        let mut held = task("v", "draft a newsletter", Split::Validation);
+        held.sessions = vec!["s1".into()];
+        let tonight = [task("t", "write release notes", Split::Train), held];
+        let mut archived = task("a", "write release notes today", Split::Train);
+        archived.sessions = vec!["s0".into(), "s1".into()];
+        assert!(recall(&tonight, &[archived.clone()], 5).is_empty());
+        archived.sessions.truncate(1);
+        assert_eq!(recall(&tonight, &[archived], 5).len(), 1);
+    }
+
+    #[test]
+    fn similarity_decides_then_the_id() {
+        // §4.7: Jaccard over words longer than two characters. With {write, release, notes}:
+        // b and a 3/4, c 3/6, d 1/6; "to" and "it" do not count.
+        let tonight = [task("t", "write it to release notes", Split::Train)];
+        let archive = [
+            task("d", "write a poem about rain", Split::Train),
+            task("c", "write the release notes now please", Split::Train),
+            task("b", "write release notes quickly", Split::Train),
+            task("a", "Write RELEASE-notes, quickly!", Split::Train),
+        ];
+        let ids = |k| -> Vec<String> {
+            recall(&tonight, &archive, k)
+                .into_iter()
+                .map(|task| task.derived_from)
+                .collect()
+        };
+        assert_eq!(ids(9), ["a", "b", "c", "d"]);
+        assert_eq!(ids(2), ["a", "b"]);
+    }
+
+    #[test]
+    fn other_scripts_are_compared_too() {
+        let tonight = [task("t", "请翻译这封邮件", Split::Train)];
+        let archive = [
+            task("a", "翻译邮件", Split::Train),
+            task("b", "今天天气", Split::Train),
+        ];
+        let found = recall(&tonight, &archive, 5);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].derived_from, "a");
     }
 }

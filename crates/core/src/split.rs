@@ -1,9 +1,9 @@
 //! Which slice of the evidence a task belongs to (§4.6).
 //!
 //! A slice follows from the task's id alone, so it is the same every night, and a stored one is never
-//! changed. Beyond the reference, near-duplicates (one cluster) are always in one slice, and a training
-//! task that shares a session with a held-out one is left out of the night: what was said there would
-//! tell the optimizer about the exam.
+//! changed. Beyond the reference, near-duplicates (one cluster) and tasks of one session are drawn
+//! together, and a training task that still shares a cluster or a session with a held-out one is left
+//! out of the night: what was said there would tell the optimizer about the exam.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -51,11 +51,15 @@ fn percent(fraction: f64) -> u64 {
     percent
 }
 
-/// What `assign` had to leave out.
+/// What `assign` did besides drawing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Assigned {
-    /// Ids of training tasks that share a session with a held-out task; removed from the list.
+    /// Ids of training tasks that are held back because a held-out task shares their session or
+    /// their cluster; removed from the list.
     pub excluded: Vec<String>,
+    /// Ids of tasks that are not in the slice their own id draws: they follow their group, or were
+    /// promoted because a slice would have been empty.
+    pub moved: Vec<String>,
 }
 
 /// SHA-256 of seed and id; compared as a whole 256-bit number.
@@ -72,17 +76,23 @@ fn modulo_100(bucket: &Bucket) -> u64 {
         .fold(0, |rest, &byte| (rest * 256 + u64::from(byte)) % 100)
 }
 
-/// One cluster of tonight's tasks, or a task without a cluster.
-struct Group {
-    bucket: Bucket,
+/// Tasks that are assigned together.
+#[derive(Clone)]
+struct Unit {
     members: Vec<usize>,
+    bucket: Bucket,
     split: Split,
     stored: bool,
 }
 
-/// Assigns a slice to every task and removes the training tasks that share a session with a held-out
-/// one. `archive` are the tasks of earlier nights, whose slices hold: by id, by the reference's id, by
-/// cluster.
+/// Assigns a slice to every task and removes the training tasks that share a session or a cluster
+/// with a held-out one. `archive` are the tasks of earlier nights, whose slices hold: by id, by the
+/// reference's id, by cluster.
+///
+/// Tasks of one cluster are one unit, and so are tasks of one session, so that little is lost. Where
+/// the sessions tie everything into one unit, so that nothing could be validated or nothing trained,
+/// the clusters are drawn one by one, and what straddles then is left out. A unit of one task is drawn
+/// as in the reference (§4.6).
 pub fn assign(
     tasks: &mut Vec<Task>,
     archive: &[Task],
@@ -90,102 +100,215 @@ pub fn assign(
     seed: u64,
 ) -> Assigned {
     let stored = Stored::of(archive);
-    let mut groups = groups(tasks, &stored, fractions, seed);
-    promote(&mut groups);
-    for group in &groups {
-        for &member in &group.members {
-            tasks[member].split = group.split;
+    let draw = Draw {
+        tasks,
+        stored: &stored,
+        fractions,
+        seed,
+    };
+    let clusters = draw.clusters();
+    let sessions = draw.joined_by_session(&clusters);
+    let together = draw.outcome(sessions);
+    let outcome = if together.is_complete() {
+        together
+    } else {
+        let apart = draw.outcome(clusters);
+        if apart.is_complete() || apart.train > together.train {
+            apart
+        } else {
+            together
+        }
+    };
+    let mut assigned = Assigned::default();
+    for (position, split) in outcome.splits.iter().enumerate() {
+        let task = &tasks[position];
+        let Some(split) = split else {
+            assigned.excluded.push(task.id.clone());
+            continue;
+        };
+        let drawn = || slice(modulo_100(&bucket(seed, &task.id)), fractions);
+        if task.origin == Origin::Real && *split != stored.by_id(task).unwrap_or_else(drawn) {
+            assigned.moved.push(task.id.clone());
         }
     }
-    for task in tasks.iter_mut().filter(|task| task.origin == Origin::Dream) {
-        task.split = Split::Train;
+    let mut splits = outcome.splits.into_iter();
+    tasks.retain_mut(|task| match splits.next().flatten() {
+        Some(split) => {
+            task.split = split;
+            true
+        }
+        None => false,
+    });
+    assigned
+}
+
+fn slice(position: u64, fractions: Fractions) -> Split {
+    if position < fractions.validation {
+        Split::Validation
+    } else if position < fractions.validation + fractions.test {
+        Split::Test
+    } else {
+        Split::Train
     }
-    let held_sessions: HashSet<String> = tasks
-        .iter()
-        .chain(archive)
-        .filter(|task| task.split != Split::Train)
-        .flat_map(|task| task.sessions.iter().cloned())
-        .collect();
-    let mut excluded = Vec::new();
-    tasks.retain(|task| {
-        let clean = task.split != Split::Train
-            || !task
+}
+
+struct Draw<'a> {
+    tasks: &'a [Task],
+    stored: &'a Stored<'a>,
+    fractions: Fractions,
+    seed: u64,
+}
+
+/// A way to assign all tasks: `None` is left out.
+struct Outcome {
+    splits: Vec<Option<Split>>,
+    train: usize,
+    validation: usize,
+}
+
+impl Outcome {
+    const fn is_complete(&self) -> bool {
+        self.train > 0 && self.validation > 0
+    }
+}
+
+impl Draw<'_> {
+    /// The real tasks, by cluster; one without a cluster stands alone.
+    fn clusters(&self) -> Vec<Vec<usize>> {
+        let mut members: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
+        for (position, task) in self.tasks.iter().enumerate() {
+            if task.origin == Origin::Real {
+                let key = if task.cluster.is_empty() {
+                    ("id", task.id.as_str())
+                } else {
+                    ("cluster", task.cluster.as_str())
+                };
+                members.entry(key).or_default().push(position);
+            }
+        }
+        members.into_values().collect()
+    }
+
+    /// Clusters that share a session, directly or over others, in one.
+    fn joined_by_session(&self, clusters: &[Vec<usize>]) -> Vec<Vec<usize>> {
+        let mut parent: Vec<usize> = (0..clusters.len()).collect();
+        let mut first: HashMap<&str, usize> = HashMap::new();
+        for (cluster, members) in clusters.iter().enumerate() {
+            for session in members
+                .iter()
+                .flat_map(|&member| &self.tasks[member].sessions)
+            {
+                let other = *first.entry(session).or_insert(cluster);
+                let (a, b) = (root(&mut parent, cluster), root(&mut parent, other));
+                parent[a.max(b)] = a.min(b);
+            }
+        }
+        let mut joined: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (cluster, members) in clusters.iter().enumerate() {
+            let root = root(&mut parent, cluster);
+            joined.entry(root).or_default().extend(members);
+        }
+        joined.into_values().collect()
+    }
+
+    /// Draws for each group, promotes, and leaves out what would straddle.
+    fn outcome(&self, groups: Vec<Vec<usize>>) -> Outcome {
+        let mut units: Vec<Unit> = groups
+            .into_iter()
+            .map(|members| self.unit(members))
+            .collect();
+        let dreams = self.tasks.iter().any(|task| task.origin == Origin::Dream);
+        promote(&mut units, dreams);
+        let mut splits = vec![Some(Split::Train); self.tasks.len()];
+        for unit in &units {
+            for &member in &unit.members {
+                splits[member] = match self.stored.by_id(&self.tasks[member]) {
+                    // It was trained on: it can neither be held out now nor stay beside its group.
+                    Some(Split::Train) if unit.split != Split::Train => None,
+                    Some(own) => Some(own),
+                    None => Some(unit.split),
+                };
+            }
+        }
+        let held: HashSet<&str> = self
+            .tasks
+            .iter()
+            .zip(&splits)
+            .filter(|(_, split)| matches!(split, Some(Split::Validation | Split::Test)))
+            .map(|(task, _)| task)
+            .flat_map(|task| task.sessions.iter().map(String::as_str))
+            .chain(self.stored.held_sessions.iter().copied())
+            .collect();
+        for (task, split) in self.tasks.iter().zip(&mut splits) {
+            let shares = task
                 .sessions
                 .iter()
-                .any(|session| held_sessions.contains(session));
-        if !clean {
-            excluded.push(task.id.clone());
-        }
-        clean
-    });
-    Assigned { excluded }
-}
-
-fn groups(tasks: &[Task], stored: &Stored<'_>, fractions: Fractions, seed: u64) -> Vec<Group> {
-    let mut members: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
-    for (position, task) in tasks
-        .iter()
-        .enumerate()
-        .filter(|(_, task)| task.origin == Origin::Real)
-    {
-        let key = if task.cluster.is_empty() {
-            ("id", task.id.as_str())
-        } else {
-            ("cluster", task.cluster.as_str())
-        };
-        members.entry(key).or_default().push(position);
-    }
-    members
-        .into_values()
-        .map(|members| {
-            let known = members
-                .iter()
-                .filter_map(|&member| stored.split(&tasks[member]))
-                .max();
-            // The smallest id speaks for its cluster: a task alone decides as in the reference.
-            let speaker = members
-                .iter()
-                .map(|&member| tasks[member].id.as_str())
-                .min()
-                .unwrap_or("");
-            let bucket = bucket(seed, speaker);
-            let position = modulo_100(&bucket);
-            let drawn = if position < fractions.validation {
-                Split::Validation
-            } else if position < fractions.validation + fractions.test {
-                Split::Test
-            } else {
-                Split::Train
-            };
-            Group {
-                bucket,
-                members,
-                split: known.unwrap_or(drawn),
-                stored: known.is_some(),
+                .any(|session| held.contains(session.as_str()));
+            if *split == Some(Split::Train) && shares {
+                *split = None;
             }
-        })
-        .collect()
+        }
+        let count = |wanted| {
+            splits
+                .iter()
+                .filter(|split| **split == Some(wanted))
+                .count()
+        };
+        Outcome {
+            train: count(Split::Train),
+            validation: count(Split::Validation),
+            splits,
+        }
+    }
+
+    fn unit(&self, members: Vec<usize>) -> Unit {
+        let known = members
+            .iter()
+            .filter_map(|&member| self.stored.split(&self.tasks[member]))
+            .max();
+        // The smallest id speaks for its group: a task alone decides as in the reference.
+        let speaker = members
+            .iter()
+            .map(|&member| self.tasks[member].id.as_str())
+            .min();
+        let bucket = bucket(self.seed, speaker.unwrap_or_default());
+        Unit {
+            members,
+            bucket,
+            split: known.unwrap_or_else(|| slice(modulo_100(&bucket), self.fractions)),
+            stored: known.is_some(),
+        }
+    }
 }
 
-/// With two groups or more, neither validation nor training may be empty (§4.6). Test is never moved,
-/// nor is a stored slice.
-fn promote(groups: &mut [Group]) {
-    if groups.len() < 2 {
+fn root(parent: &mut [usize], mut position: usize) -> usize {
+    while parent[position] != position {
+        parent[position] = parent[parent[position]];
+        position = parent[position];
+    }
+    position
+}
+
+/// With two units or more, neither validation nor training may be empty (§4.6); dreams are training.
+/// Test is never moved, nor is a stored slice.
+fn promote(units: &mut [Unit], dreams: bool) {
+    if units.len() < 2 {
         return;
     }
     for (missing, from) in [
         (Split::Validation, Split::Train),
         (Split::Train, Split::Validation),
     ] {
-        if groups.iter().any(|group| group.split == missing) {
+        let trained = missing == Split::Train && dreams;
+        if trained || units.iter().any(|unit| unit.split == missing) {
             continue;
         }
-        let smallest = groups
+        let smallest = units
             .iter_mut()
-            .filter(|group| group.split == from && !group.stored)
-            .min_by_key(|group| group.bucket);
-        if let Some(group) = smallest {
-            group.split = missing;
+            .filter(|unit| unit.split == from && !unit.stored)
+            .min_by_key(|unit| unit.bucket);
+        if let Some(unit) = smallest {
+            unit.split = missing;
         }
     }
 }
@@ -194,6 +317,7 @@ fn promote(groups: &mut [Group]) {
 struct Stored<'a> {
     ids: HashMap<&'a str, Split>,
     clusters: HashMap<&'a str, Split>,
+    held_sessions: HashSet<&'a str>,
 }
 
 impl<'a> Stored<'a> {
@@ -201,8 +325,13 @@ impl<'a> Stored<'a> {
         let mut stored = Self {
             ids: HashMap::new(),
             clusters: HashMap::new(),
+            held_sessions: HashSet::new(),
         };
         for task in archive {
+            if task.split != Split::Train {
+                let sessions = task.sessions.iter().map(String::as_str);
+                stored.held_sessions.extend(sessions);
+            }
             for id in [task.id.as_str(), task.legacy_id.as_str()] {
                 strictest(&mut stored.ids, id, task.split);
             }
@@ -211,16 +340,18 @@ impl<'a> Stored<'a> {
         stored
     }
 
+    /// The slice of the task itself.
+    fn by_id(&self, task: &Task) -> Option<Split> {
+        [task.id.as_str(), task.legacy_id.as_str()]
+            .into_iter()
+            .filter_map(|id| self.ids.get(id).copied())
+            .max()
+    }
+
+    /// The slice of the task or of its cluster.
     fn split(&self, task: &Task) -> Option<Split> {
-        [
-            self.ids.get(task.id.as_str()),
-            self.ids.get(task.legacy_id.as_str()),
-            self.clusters.get(task.cluster.as_str()),
-        ]
-        .into_iter()
-        .flatten()
-        .copied()
-        .max()
+        self.by_id(task)
+            .max(self.clusters.get(task.cluster.as_str()).copied())
     }
 }
 
@@ -314,6 +445,161 @@ mod tests {
         assert_eq!(tasks[0].split, Split::Validation);
     }
 
+    fn task(id: &str, cluster: &str, sessions: &[&str]) -> Task {
+        let mut task = Task::new(id, "p", "x");
+        task.cluster = cluster.to_owned();
+        task.sessions = sessions
+            .iter()
+            .map(|session| (*session).to_owned())
+            .collect();
+        task
+    }
+
+    /// One letter per task: T train, v validation, t test.
+    fn letters(tasks: &[Task]) -> String {
+        let letter = |task: &Task| match task.split {
+            Split::Train => 'T',
+            Split::Validation => 'v',
+            Split::Test => 't',
+        };
+        tasks.iter().map(letter).collect()
+    }
+
+    #[test]
+    fn tasks_by_themselves_are_drawn_as_in_the_reference() {
+        // The formula of §4.6, computed with Python for ids task_0 to task_23.
+        let table: [(u64, f64, f64, &str); 8] = [
+            (42, 0.34, 0.0, "TTvTTTTTTvvTTTTTTvTvTvTT"),
+            (42, 0.34, 0.2, "TTvTTTTtTvvTTTtTtvTvtvTT"),
+            (7, 0.125, 0.135, "TTvTtTTTTTTTTvTTtTTTvtTv"),
+            (0, 0.0, 0.0, "TTTvTTTTTTTTTTTTTTTTTTTT"),
+            (1, 0.01, 0.0, "TTTTTvTTTTTTTTTTTTTTTTTT"),
+            (42, 0.99, 0.0, "vTvvvvvvvvvvvvvvvvvvvvvv"),
+            (3, 0.5, 0.49, "vtvvvtvttvvtttttvtTvvvtv"),
+            (u64::MAX, 0.25, 0.25, "TtTvTTTvtTvtTvtvtttvvvTT"),
+        ];
+        for (seed, validation, test, expected) in table {
+            let fractions = Fractions::new(validation, test).unwrap();
+            let ids = 0..24;
+            let mut tasks: Vec<Task> = ids.map(|n| task(&format!("task_{n}"), "", &[])).collect();
+            let assigned = assign(&mut tasks, &[], fractions, seed);
+            assert_eq!(letters(&tasks), expected, "seed {seed}");
+            assert!(assigned.excluded.is_empty());
+        }
+        // Two tasks: both in test stay there; without a training task one is promoted.
+        for (ids, seed, test, expected) in [
+            (["a", "b"], 2, 0.3, "tt"),
+            (["a", "b"], 10, 0.0, "vT"),
+            (["x0", "x1"], 0, 0.3, "tT"),
+        ] {
+            let mut tasks: Vec<Task> = ids.map(|id| task(id, "", &[])).into();
+            assign(&mut tasks, &[], Fractions::new(0.34, test).unwrap(), seed);
+            assert_eq!(letters(&tasks), expected);
+        }
+    }
+
+    #[test]
+    fn a_session_goes_as_a_whole() {
+        // By themselves task_2, task_9 and task_10 are validation with seed 42 (table above).
+        let mut tasks = vec![
+            task("task_1", "", &["s1"]),
+            task("task_2", "", &["s1"]),
+            task("task_3", "c", &["s2"]),
+            task("task_4", "c", &["s3"]),
+            task("task_9", "", &["s4"]),
+        ];
+        let assigned = assign(&mut tasks, &[], usual(), 42);
+        // task_1 speaks for its session, task_3 for its cluster.
+        assert_eq!(letters(&tasks), "TTTTv");
+        assert_eq!(assigned.moved, ["task_2"]);
+        assert!(assigned.excluded.is_empty());
+    }
+
+    #[test]
+    fn a_chain_of_sessions_does_not_swallow_the_night() {
+        // s1 to s3 tie all four together; then clusters are drawn alone, and what straddles goes.
+        let mut tasks = vec![
+            task("task_1", "", &["s1"]),
+            task("task_2", "", &["s1", "s2"]),
+            task("task_3", "", &["s2", "s3"]),
+            task("task_4", "", &["s3"]),
+        ];
+        let assigned = assign(&mut tasks, &[], usual(), 42);
+        assert_eq!(letters(&tasks), "vT");
+        assert_eq!(assigned.excluded, ["task_1", "task_3"]);
+        // Two tasks of one session cannot be told apart: they stay together, nothing is lost.
+        let mut pair = vec![task("task_1", "", &["s1"]), task("task_2", "", &["s1"])];
+        let assigned = assign(&mut pair, &[], usual(), 42);
+        assert_eq!(
+            (letters(&pair).as_str(), assigned.excluded.len()),
+            ("TT", 0)
+        );
+    }
+
+    #[test]
+    fn a_stored_slice_decides_for_its_group_and_conflicts_are_left_out() {
+        let stored = |id: &str, cluster: &str, split| {
+            let mut task = task(id, cluster, &[]);
+            task.split = split;
+            task
+        };
+        let archive = [
+            stored("old_v", "c1", Split::Validation),
+            stored("old_t", "c2", Split::Train),
+            stored("old_x", "c3", Split::Test),
+        ];
+        let mut tasks = vec![
+            task("n1", "c1", &[]),
+            task("n2", "c2", &[]),
+            task("n3", "c3", &[]),
+            task("old_t", "c2", &[]),
+            // Stored as training; a note that joins the clusters must not turn it into an exam.
+            task("old_t", "c1", &[]),
+            task("n4", "", &["s"]),
+        ];
+        tasks[4].legacy_id = "old_t".into();
+        let assigned = assign(&mut tasks, &archive, usual(), 42);
+        assert_eq!(assigned.excluded, ["old_t"]);
+        assert_eq!(letters(&tasks[..4]), "vTtT");
+        // A session of an archived held-out task is closed to training.
+        let mut held = stored("old_v", "", Split::Validation);
+        held.sessions = vec!["s".into()];
+        let mut tasks = vec![
+            task("task_1", "", &["s"]),
+            task("task_9", "", &[]),
+            task("task_4", "", &[]),
+        ];
+        let assigned = assign(&mut tasks, &[held], usual(), 42);
+        assert_eq!(assigned.excluded, ["task_1"]);
+        assert_eq!(letters(&tasks), "vT");
+    }
+
+    #[test]
+    fn dreams_are_always_training() {
+        let mut tasks: Vec<Task> = (0..6)
+            .map(|n| task(&format!("task_{n}"), "", &[]))
+            .collect();
+        for dream in &mut tasks[1..] {
+            dream.origin = Origin::Dream;
+            dream.split = Split::Validation;
+        }
+        assign(&mut tasks, &[], Fractions::new(0.99, 0.0).unwrap(), 42);
+        // With dreams there is training, so the only real task keeps its own slice.
+        assert_eq!(letters(&tasks), "vTTTTT");
+    }
+
+    #[test]
+    fn fractions_are_met_in_expectation() {
+        // 4,000 draws of 34 and 20 %: three standard deviations are 2.3 and 1.9 points.
+        let mut tasks: Vec<Task> = (0..4_000)
+            .map(|n| task(&format!("t{n}"), "", &[]))
+            .collect();
+        assign(&mut tasks, &[], Fractions::new(0.34, 0.2).unwrap(), 42);
+        let percent = |split| tasks.iter().filter(|task| task.split == split).count() / 40;
+        assert!((32..=36).contains(&percent(Split::Validation)));
+        assert!((18..=22).contains(&percent(Split::Test)));
+    }
+
     fn arbitrary_tasks() -> impl Strategy<Value = Vec<Task>> {
         prop::collection::vec((0_u8..6, prop::collection::vec(0_u8..12, 0..3)), 0..25).prop_map(
             |rows| {
@@ -344,6 +630,23 @@ mod tests {
                     prop_assert!(train.cluster.is_empty() || train.cluster != held.cluster);
                     prop_assert!(!train.sessions.iter().any(|session| held.sessions.contains(session)));
                 }
+            }
+        }
+
+        #[test]
+        fn tasks_are_kept_reported_or_moved_with_a_report(mut tasks in arbitrary_tasks(), seed in 0_u64..1000) {
+            let before: Vec<String> = tasks.iter().map(|task| task.id.clone()).collect();
+            let assigned = assign(&mut tasks, &[], usual(), seed);
+            let mut after: Vec<String> = tasks.iter().map(|task| task.id.clone()).collect();
+            after.extend(assigned.excluded.iter().cloned());
+            after.sort();
+            let mut sorted = before;
+            sorted.sort();
+            prop_assert_eq!(after, sorted);
+            for task in &tasks {
+                let mut alone = vec![task.clone()];
+                assign(&mut alone, &[], usual(), seed);
+                prop_assert_eq!(alone[0].split != task.split, assigned.moved.contains(&task.id));
             }
         }
 
