@@ -3,16 +3,20 @@
 
 #[path = "store/adopting.rs"]
 mod adopting;
+#[path = "store/asking.rs"]
+mod asking;
 #[path = "store/data.rs"]
 mod data;
 #[path = "store/killing.rs"]
 mod killing;
+#[path = "store/learning.rs"]
+mod learning;
 #[path = "store/locking.rs"]
 mod locking;
+#[path = "store/nights.rs"]
+mod nights;
 #[path = "store/old_databases.rs"]
 mod old_databases;
-#[path = "store/relations.rs"]
-mod relations;
 #[path = "store/sample.rs"]
 mod sample;
 #[cfg(unix)]
