@@ -10,13 +10,16 @@
 
 mod assignment;
 mod class;
+mod harmless;
 mod header;
 mod json;
 mod keyword;
 mod mark;
 mod name;
 mod pem;
+mod places;
 mod provider;
+mod random;
 mod run;
 mod value;
 
@@ -198,6 +201,12 @@ impl<'t, 'k> Scan<'t, 'k> {
             Lead::Webhook => self.webhook(start, end),
             Lead::Telegram => self.telegram(start, end),
             Lead::UserOption => self.user_option(start, end),
+            Lead::PasswordOption => self.password_option(start, start + 3),
+            Lead::PuttyKey => {
+                if let Some((start, end)) = pem::putty_lines(self.bytes, end) {
+                    self.replace(start, end, mark::PRIVATE_KEY);
+                }
+            }
         }
     }
 
@@ -313,6 +322,17 @@ mod tests {
         "curl -u \"",
         " -u a:b",
         "--user '",
+        "mysql -p",
+        "sshpass -p x",
+        " -p",
+        "redis-cli -a ",
+        "Private-Lines: 3\n",
+        "Private-Lines: 3\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n",
+        "password: {value: ",
+        "\"password\": {\"value\":",
+        "token | ",
+        "password: &a ",
+        "\"auth\":\"",
         "<token>",
         "<token>a",
         "token>",

@@ -295,6 +295,20 @@ fn other_places_of_secrets() {
             format!("Cookie: session={short}; other={short}"),
             format!("Set-Cookie: sid={short}; Path=/; HttpOnly"),
             format!("mysql --password={short} x"),
+            format!("mysql -u root -p{short} x"),
+            format!("sshpass -p {short} ssh x"),
+            format!("sshpass -p '{short}' ssh x"),
+            format!("docker login -u x -p {short} ghcr.io"),
+            format!("redis-cli -h x -a {short} ping"),
+            format!("| password | {short}1 |"),
+            format!("| API key | {short}1 |"),
+            format!("password: &anchor {short}"),
+            format!("password: !!str {short}"),
+            format!("{{\"password\": {{\"value\": \"{short}\"}}}}"),
+            format!("\"auth\": \"{short}\""),
+            format!("db_pass: {short}"),
+            format!("dbPass = '{short}'"),
+            format!("aws configure set aws_secret_access_key {short}1"),
             format!("tool --api-key {short}1 --verbose"),
             format!("my password is {short}1"),
             format!("ALTER USER x WITH PASSWORD '{short}1';"),
@@ -334,6 +348,14 @@ fn other_places_of_secrets() {
             format!(
                 "key: |\n  -----BEGIN EC PRIVATE KEY-----\n  {}\n  -----END EC PRIVATE KEY-----",
                 lines.join("\n  ")
+            ),
+            format!(
+                "PuTTY-User-Key-File-3: ssh-rsa\nPrivate-Lines: 4\n{}\nPrivate-MAC: 1",
+                lines.join("\n")
+            ),
+            format!(
+                "-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: x\n\n{}",
+                lines.join("\n")
             ),
             format!(
                 "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,A1B2\n\n{}",

@@ -1,33 +1,30 @@
 //! Values behind the name of a credential.
 
-use memchr::{memchr2, memmem};
-
-use super::class::{ALNUM, DIGIT, LOWER, UNDERSCORE, UPPER, any, begins_word, is};
+use super::class::{ALNUM, BASE64, DIGIT, LOWER, UNDERSCORE, UPPER, any, begins_word, is};
+use super::harmless::{is_code, is_placeholder, is_small_number, is_word};
 use super::keyword::Word;
 use super::name::{Strength, name_end, strength};
-use super::value::{
-    Form, Value, bare, braced, is_bare_secret, is_code, is_placeholder, is_random, is_small_number,
-    is_word, quote_at, quoted, skip_blanks, skip_lines,
-};
+use super::random::is_random;
+use super::value::{Form, Value, bare, braced, quote_at, quoted, skip_blanks, skip_lines};
 use super::{Scan, mark, provider};
 
 /// A name that may be a credential's.
 #[derive(Clone, Copy)]
-struct Name {
-    start: usize,
+pub(super) struct Name {
+    pub(super) start: usize,
     /// The end of the name with its tail (`_BASE`, `2`).
-    end: usize,
-    word: Word,
-    strength: Strength,
+    pub(super) end: usize,
+    pub(super) word: Word,
+    pub(super) strength: Strength,
     /// Whether a quote follows the name: a key of JSON, or an index.
-    quoted: bool,
+    pub(super) quoted: bool,
     /// Whether a type stands between the name and the value.
-    typed: bool,
+    pub(super) typed: bool,
 }
 
 /// The sign between a name and a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sign {
+pub(super) enum Sign {
     /// `:` and its kin.
     Colon,
     /// `=` and its kin.
@@ -39,7 +36,7 @@ enum Sign {
 }
 
 /// The sign at `at`, and where it ends.
-fn sign(bytes: &[u8], at: usize) -> Option<(usize, Sign)> {
+pub(super) fn sign(bytes: &[u8], at: usize) -> Option<(usize, Sign)> {
     Some(match bytes.get(at..)? {
         [b':', b':', ..] | [b'=', b'~', ..] => return None,
         [b':', b'=', ..] | [b'?', b'=', ..] | [b'+', b'=', ..] => (at + 2, Sign::Equals),
@@ -58,30 +55,8 @@ fn sign(bytes: &[u8], at: usize) -> Option<(usize, Sign)> {
     })
 }
 
-/// Whether a call with this callee makes a value of its argument: `String::from`, `Secret`, `b64decode`.
-fn is_constructor(callee: &[u8]) -> bool {
-    const MAKERS: [&[u8]; 6] = [
-        b"str",
-        b"bytes",
-        b"bytearray",
-        b"Buffer.from",
-        b"atob",
-        b"b64decode",
-    ];
-    let path = callee
-        .iter()
-        .all(|&byte| is(byte, ALNUM | UNDERSCORE) || b"&*.:<>!? ".contains(&byte));
-    let last = callee
-        .rsplit(|&byte| byte == b':' || byte == b' ')
-        .next()
-        .unwrap_or(callee);
-    path && (MAKERS.contains(&last)
-        || callee.windows(2).any(|pair| pair == b"::")
-        || last.first().is_some_and(|&first| is(first, UPPER)))
-}
-
 /// White space is skipped at most this far on either side of a sign.
-const LONGEST_GAP: usize = 64;
+pub(super) const LONGEST_GAP: usize = 64;
 
 impl Scan<'_, '_> {
     /// A keyword of a name was found at `start..end`.
@@ -136,38 +111,16 @@ impl Scan<'_, '_> {
             self.element(&name, at + 1);
         } else if let Some((after, sign)) = self.value_field(&name, at) {
             self.assigned(&name, after, sign);
+        } else if gap > at && bytes.get(gap) == Some(&b'|') {
+            // The next cell of a table.
+            self.spoken(&name, skip_blanks(bytes, gap + 1, LONGEST_GAP));
         } else if gap > at && !name.quoted {
             self.spoken(&name, gap);
         }
     }
 
-    /// `"name": "DB_PASSWORD", "value": "x"`, `name="password" value="x"`, and the same over two lines
-    /// of YAML: the sign behind `value` or `content`.
-    fn value_field(&self, name: &Name, at: usize) -> Option<(usize, Sign)> {
-        let bytes = self.bytes;
-        let comma = at + usize::from(bytes.get(at) == Some(&b','));
-        let (mut field, line) = skip_lines(bytes, comma, LONGEST_GAP);
-        if field == comma || !(name.quoted || line) {
-            return None;
-        }
-        if let Some((quote, _)) = quote_at(bytes, field) {
-            field = quote + 1;
-        }
-        let rest = &bytes[field..];
-        let length = [&b"value"[..], b"content"].into_iter().find_map(|word| {
-            rest.get(..word.len())
-                .filter(|head| head.eq_ignore_ascii_case(word))
-                .map(<[u8]>::len)
-        })?;
-        let mut after = field + length;
-        if let Some((quote, _)) = quote_at(bytes, after) {
-            after = quote + 1;
-        }
-        sign(bytes, skip_blanks(bytes, after, LONGEST_GAP))
-    }
-
     /// The value behind a sign.
-    fn assigned(&mut self, name: &Name, after: usize, sign: Sign) {
+    pub(super) fn assigned(&mut self, name: &Name, after: usize, sign: Sign) {
         let bytes = self.bytes;
         let mut at = skip_blanks(bytes, after, LONGEST_GAP);
         // The end of **bold** text in Markdown.
@@ -179,6 +132,15 @@ impl Scan<'_, '_> {
             if quote_at(bytes, line).is_some() {
                 at = line;
             }
+        }
+        // A tag or an anchor of YAML.
+        if sign == Sign::Colon && matches!(bytes.get(at), Some(b'!' | b'&')) && at > after {
+            let tag = bytes[at..]
+                .iter()
+                .take(32)
+                .take_while(|&&byte| byte > b' ')
+                .count();
+            at = skip_blanks(bytes, at + tag, LONGEST_GAP);
         }
         // Prefixes of string literals: b"…", f"…", rb'…', @"…".
         let prefix = bytes[at..]
@@ -213,6 +175,11 @@ impl Scan<'_, '_> {
                     }
                 }
             }
+            Some(b'{') if self.value_field(name, at + 1).is_some() => {
+                if let Some((after, sign)) = self.value_field(name, at + 1) {
+                    self.assigned(name, after, sign);
+                }
+            }
             Some(b'[') if quote_at(bytes, skip_lines(bytes, at + 1, LONGEST_GAP).0).is_some() => {
                 self.list(name, at + 1, after, sign);
             }
@@ -240,7 +207,7 @@ impl Scan<'_, '_> {
 
     /// The bare value at `at`. Behind a name that says little, a value is read to its end only when its
     /// beginning looks like a secret: what is kept may be read again, and must be short.
-    fn bare_for(&self, name: &Name, at: usize, environment: bool) -> Value {
+    pub(super) fn bare_for(&self, name: &Name, at: usize, environment: bool) -> Value {
         const LONGEST_KEPT: usize = 96;
         let near = bare(
             &self.bytes[..self.bytes.len().min(at + LONGEST_KEPT)],
@@ -257,7 +224,7 @@ impl Scan<'_, '_> {
     }
 
     /// Takes out a value unless it is plainly none.
-    fn consider(&mut self, name: &Name, value: &Value, after: usize, sign: Sign) {
+    pub(super) fn consider(&mut self, name: &Name, value: &Value, after: usize, sign: Sign) {
         let bytes = self.bytes;
         if value.form != Form::Bare {
             self.work += value.after - value.start;
@@ -297,12 +264,20 @@ impl Scan<'_, '_> {
     }
 
     /// Whether the value of a name that says little is a secret by its looks.
-    fn looks_secret(&self, name: &Name, text: &[u8]) -> bool {
+    pub(super) fn looks_secret(&self, name: &Name, text: &[u8]) -> bool {
         if name.word == Word::Pass {
             return text.len() >= 6
                 && any(text, DIGIT)
                 && any(text, LOWER | UPPER)
                 && !text.contains(&b' ');
+        }
+        let mixed = any(text, UPPER) && any(text, LOWER);
+        let base64 = text.len() >= 8
+            && text.len().is_multiple_of(4)
+            && text.iter().all(|&byte| is(byte, ALNUM | BASE64));
+        if name.word == Word::Vague && name.quoted && base64 && mixed {
+            // User and password of a container registry: "auth": "dXNlcjpwdw==".
+            return true;
         }
         let shouted = is(self.bytes[name.start], UPPER) && is(self.bytes[name.start + 1], UPPER);
         is_random(text, shouted)
@@ -377,207 +352,5 @@ impl Scan<'_, '_> {
             b"declare -x",
         ]
         .contains(&line.trim_ascii())
-    }
-
-    /// A value that is code: past the type of a declaration there may be a literal, and in a call too.
-    fn code(&mut self, name: &Name, value: &Value, sign: Sign) {
-        const LONGEST_TYPE: usize = 48;
-        let bytes = self.bytes;
-        let window = &bytes[value.start..bytes.len().min(value.end + LONGEST_TYPE)];
-        let line = memchr2(b'\n', b'\r', window).unwrap_or(window.len());
-        let window = &window[..line];
-        if let Some(call) = memchr2(b'(', b'[', window)
-            && is_constructor(&window[..call])
-        {
-            self.argument(value.start + call + 1);
-            return;
-        }
-        if sign == Sign::Colon
-            && let Some(equals) = memchr::memchr(b'=', window)
-            && window[..equals]
-                .iter()
-                .all(|&byte| is(byte, ALNUM | UNDERSCORE) || b"&*.:<>[]|?' ".contains(&byte))
-            && window.get(equals + 1) != Some(&b'>')
-        {
-            let typed = Name {
-                typed: true,
-                ..*name
-            };
-            self.assigned(&typed, value.start + equals + 1, Sign::Equals);
-        }
-    }
-
-    /// The first argument of a call, when it is a literal that looks like a secret.
-    fn argument(&mut self, at: usize) {
-        let bytes = self.bytes;
-        let at = skip_blanks(bytes, at, LONGEST_GAP);
-        let prefix = usize::from(bytes.get(at).is_some_and(|byte| b"bru".contains(byte)));
-        let Some((quote, slashes)) = quote_at(bytes, at).or_else(|| quote_at(bytes, at + prefix))
-        else {
-            return;
-        };
-        let value = quoted(bytes, quote, slashes);
-        self.work += value.after - at;
-        let text = &bytes[value.start..value.end];
-        let name = text
-            .iter()
-            .all(|&byte| is(byte, UPPER | DIGIT | UNDERSCORE));
-        let secret = matches!(value.form, Form::Quoted { closed: true })
-            && (6..=512).contains(&text.len())
-            && any(text, DIGIT)
-            && any(text, LOWER | UPPER)
-            && !name
-            && !text.contains(&b' ')
-            && !text.contains(&b'/')
-            && !is_placeholder(text)
-            && mark::end_at(bytes, value.start).is_none();
-        if secret {
-            let mark = self.mark_for(value.start, value.end);
-            self.replace(value.start, value.end, mark);
-        }
-    }
-
-    /// The text of an XML element named like a credential.
-    fn element(&mut self, name: &Name, start: usize) {
-        const LONGEST_TAG: usize = 64;
-        let before = &self.bytes[self.floor..name.start];
-        let opens = before
-            .iter()
-            .rev()
-            .take(LONGEST_TAG)
-            .find(|&&byte| !is(byte, super::class::WORD | super::class::DOT) && byte != b':')
-            == Some(&b'<');
-        if !opens {
-            return;
-        }
-        let end = memchr2(b'<', b'\n', &self.bytes[start..])
-            .map_or(self.bytes.len(), |length| start + length);
-        if self.bytes[end..].starts_with(b"</") {
-            let value = Value {
-                start,
-                end,
-                after: end,
-                form: Form::Bare,
-            };
-            self.consider(name, &value, start, Sign::Colon);
-        }
-    }
-
-    /// The strings of a list.
-    fn list(&mut self, name: &Name, start: usize, after: usize, sign: Sign) {
-        let mut at = start;
-        loop {
-            at = skip_lines(self.bytes, at, LONGEST_GAP).0;
-            let Some((quote, slashes)) = quote_at(self.bytes, at) else {
-                break;
-            };
-            let value = quoted(self.bytes, quote, slashes);
-            self.consider(name, &value, after, sign);
-            at = skip_lines(self.bytes, value.after, LONGEST_GAP).0;
-            if self.bytes.get(at) != Some(&b',') {
-                break;
-            }
-            at += 1;
-        }
-        self.at = self.at.max(at.min(self.bytes.len()));
-    }
-
-    /// A block of YAML: the indented lines behind `name: |`. Line ends may be written as `\n`.
-    fn block(&mut self, name: &Name, at: usize) {
-        const MOST_LINES: usize = 64;
-        let bytes = self.bytes;
-        let at = at + usize::from(matches!(bytes.get(at), Some(b'-' | b'+')));
-        let line = skip_blanks(bytes, at, LONGEST_GAP);
-        let end_of_line: &[u8] = match bytes.get(line..) {
-            Some([b'\n', ..]) => b"\n",
-            Some([b'\\', b'n', ..]) => b"\\n",
-            _ => return,
-        };
-        let start = skip_blanks(bytes, line + end_of_line.len(), LONGEST_GAP);
-        let indent = start - line - end_of_line.len();
-        if indent == 0 || mark::end_at(bytes, start).is_some() {
-            return;
-        }
-        let mut end = start;
-        for _ in 0..MOST_LINES {
-            let line = end;
-            end =
-                memmem::find(&bytes[end..], end_of_line).map_or(bytes.len(), |length| end + length);
-            if end_of_line.len() == 2
-                && let Some(quote) = memchr::memchr(b'"', &bytes[line..end])
-            {
-                // The string of JSON around the block ends.
-                end = line + quote;
-                end -= usize::from(bytes[end - 1] == b'\\');
-                break;
-            }
-            let next = (end + end_of_line.len()).min(bytes.len());
-            let text = skip_blanks(bytes, next, indent);
-            if text - next < indent {
-                break;
-            }
-            end = text;
-        }
-        let end = end.max(start);
-        let value = Value {
-            start,
-            end,
-            after: end,
-            form: Form::Bare,
-        };
-        self.consider(name, &value, at, Sign::Colon);
-    }
-
-    /// A name and a value with nothing between them but spaces: `password hunter2`, `password is x1y2z3`.
-    fn spoken(&mut self, name: &Name, gap: usize) {
-        let bytes = self.bytes;
-        if name.strength == Strength::Maybe {
-            return;
-        }
-        let mut at = gap;
-        for word in [&b"is"[..], b"was"] {
-            if bytes[at..].starts_with(word) {
-                let after = at + word.len();
-                let colon = after + usize::from(bytes.get(after) == Some(&b':'));
-                let next = skip_blanks(bytes, colon, LONGEST_GAP);
-                if next > colon {
-                    at = next;
-                }
-            }
-        }
-        let told = at > gap;
-        let value = match quote_at(bytes, at) {
-            Some((quote, slashes)) => quoted(bytes, quote, slashes),
-            None => bare(bytes, at, false),
-        };
-        let mut end = value.end;
-        if value.form == Form::Bare {
-            while end > value.start && matches!(bytes[end - 1], b'.' | b':' | b'!' | b'?') {
-                end -= 1;
-            }
-        }
-        let text = &bytes[value.start..end];
-        self.work += value.after - value.start;
-        if let Some(stop) = mark::end_at(bytes, value.start) {
-            self.keep_to(stop);
-            return;
-        }
-        let quoted = value.form != Form::Bare;
-        if (quoted || told) && (!any(text, DIGIT) || text.contains(&b' ')) {
-            return;
-        }
-        let opens = text
-            .first()
-            .is_none_or(|byte| b"-|&<>({[$%*#/~.@=\\".contains(byte));
-        let count = name.word == Word::Token
-            && text.len() <= 12
-            && text.iter().all(|&byte| {
-                is(byte, DIGIT) || matches!(byte, b'.' | b',' | b'k' | b'K' | b'M' | b'-' | b':')
-            });
-        if opens || count || !is_bare_secret(text) {
-            return;
-        }
-        let mark = self.mark_for(value.start, end);
-        self.replace(value.start, end, mark);
     }
 }

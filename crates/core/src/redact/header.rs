@@ -3,10 +3,9 @@
 use memchr::{memmem, memrchr};
 
 use super::class::{ALNUM, BASE64, DASH, DIGIT, DOT, URL, WORD, any, begins_word, is, run_end};
-use super::value::{
-    Form, Value, bare, is_bare_secret, is_code, is_reference, is_small_number, quote_at, quoted,
-    skip_blanks,
-};
+use super::harmless::{is_code, is_reference, is_small_number};
+use super::random::{is_bare_secret, is_random};
+use super::value::{Form, Value, bare, quote_at, quoted, skip_blanks};
 use super::{Scan, mark, provider, run};
 
 /// Schemes whose credentials are one word.
@@ -269,7 +268,7 @@ impl Scan<'_, '_> {
         };
         let user = &window[..sign];
         let Some(colon) = memchr::memchr(b':', user) else {
-            if super::value::is_random(user, true) {
+            if is_random(user, true) {
                 self.take(&Value {
                     start,
                     end: start + sign,
@@ -364,28 +363,63 @@ impl Scan<'_, '_> {
 
     /// `curl -u user:password`.
     pub(super) fn user_option(&mut self, start: usize, end: usize) {
-        const LOOK_BACK: usize = 200;
-        let bytes = self.bytes;
-        let before = &bytes[self.floor.max(start.saturating_sub(LOOK_BACK))..start];
-        let spaced = before.last().is_some_and(u8::is_ascii_whitespace);
-        self.work += before.len();
-        if !spaced
-            || (memmem::rfind(before, b"curl").is_none()
-                && memmem::rfind(before, b"wget").is_none())
+        if self.floor < start
+            && self.bytes[start - 1].is_ascii_whitespace()
+            && self.is_command(start, &[b"curl", b"wget"])
         {
-            return;
+            let value = self.option_value(end);
+            if let Some(colon) = memchr::memchr(b':', &self.bytes[value.start..value.end]) {
+                self.take(&Value {
+                    start: value.start + colon + 1,
+                    ..value
+                });
+            }
         }
-        let at = skip_blanks(bytes, end, 8);
-        let value = match quote_at(bytes, at) {
-            Some((quote, slashes)) => quoted(bytes, quote, slashes),
-            None => bare(bytes, at, true),
+    }
+
+    /// `sshpass -p password`, `mysql -ppassword`, `redis-cli -a password`; `end` is behind the letter.
+    pub(super) fn password_option(&mut self, start: usize, end: usize) {
+        let attached = self
+            .bytes
+            .get(end)
+            .is_some_and(|&byte| byte > b' ' && byte != b'-');
+        let commands: &[&[u8]] = match (self.bytes[end - 1], attached) {
+            (b'p', true) => &[b"mysql", b"mariadb", b"sshpass"],
+            (b'p', false) => &[
+                b"sshpass",
+                b"docker login",
+                b"podman login",
+                b"helm registry login",
+            ],
+            (b'a', false) => &[b"redis-cli"],
+            _ => return,
+        };
+        if self.is_command(start, commands) {
+            let value = self.option_value(end);
+            if value.end > value.start {
+                self.take(&value);
+            }
+        }
+    }
+
+    /// Whether one of these commands stands shortly before `at`.
+    fn is_command(&mut self, at: usize, commands: &[&[u8]]) -> bool {
+        const LOOK_BACK: usize = 120;
+        let before = &self.bytes[self.floor.max(at.saturating_sub(LOOK_BACK))..at];
+        self.work += before.len();
+        commands
+            .iter()
+            .any(|command| memmem::rfind(before, command).is_some())
+    }
+
+    /// The value of an option of a command.
+    fn option_value(&mut self, end: usize) -> Value {
+        let at = skip_blanks(self.bytes, end, 8);
+        let value = match quote_at(self.bytes, at) {
+            Some((quote, slashes)) => quoted(self.bytes, quote, slashes),
+            None => bare(self.bytes, at, true),
         };
         self.work += value.after - at;
-        if let Some(colon) = memchr::memchr(b':', &bytes[value.start..value.end]) {
-            self.take(&Value {
-                start: value.start + colon + 1,
-                ..value
-            });
-        }
+        value
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::{mark, name, redact_except, value};
+use super::{harmless, mark, name, redact_except};
 
 /// Deeper values are taken out as a whole, so that no nesting can exhaust the stack.
 const DEEPEST: usize = 256;
@@ -60,7 +60,7 @@ fn is_secret(field: &Value, false_alarms: &HashSet<String>) -> bool {
         Value::Number(number) => number.to_string().len() >= 4,
         Value::String(text) => {
             !mark::is_mark(text)
-                && !value::is_placeholder(text.trim().as_bytes())
+                && !harmless::is_placeholder(text.trim().as_bytes())
                 && !false_alarms.contains(text.trim())
         }
         Value::Array(items) => !items.is_empty(),

@@ -55,6 +55,10 @@ pub(super) enum Lead {
     Telegram,
     /// The user option of curl.
     UserOption,
+    /// The password option of a command.
+    PasswordOption,
+    /// The key lines of a PuTTY key file.
+    PuttyKey,
 }
 
 const NAMES: &[(&str, Lead)] = &[
@@ -96,6 +100,9 @@ const NAMES: &[(&str, Lead)] = &[
     ("-u ", Lead::UserOption),
     ("--user ", Lead::UserOption),
     ("--proxy-user ", Lead::UserOption),
+    (" -p", Lead::PasswordOption),
+    (" -a ", Lead::PasswordOption),
+    ("Private-Lines: ", Lead::PuttyKey),
     (mark::OPENING, Lead::Mark),
 ];
 

@@ -79,6 +79,13 @@ const TOKEN_OWNERS: &[&str] = &[
     "of",
 ];
 
+/// What before `pass` makes it a password.
+const PASS_OWNERS: &[&str] = &[
+    "db", "database", "sql", "mysql", "pg", "postgres", "mongo", "redis", "rabbitmq", "smtp",
+    "imap", "mail", "email", "ftp", "sftp", "ssh", "http", "proxy", "user", "usr", "root", "admin",
+    "login", "auth", "my", "key", "store", "keystore",
+];
+
 /// `bytes[floor..start]` without the one separator at its end.
 fn before(bytes: &[u8], floor: usize, start: usize) -> &[u8] {
     let back = &bytes[floor.max(start.saturating_sub(LOOK_BACK))..start];
@@ -149,7 +156,7 @@ pub(super) fn strength(
                 return None;
             }
             let variable = shouted && bytes[floor..start].last() == Some(&b'_');
-            Some(if variable {
+            Some(if variable || ends_with_part(owner, PASS_OWNERS) {
                 Strength::Sure
             } else {
                 Strength::Maybe
@@ -241,6 +248,16 @@ pub(super) fn is_secret_key(key: &str) -> bool {
         } else if letter.is_alphanumeric() {
             compact.extend(letter.to_lowercase());
         }
+    }
+    let counted = key.len() > "token".len()
+        && key.is_char_boundary(key.len() - "token".len())
+        && key[key.len() - "token".len()..].eq_ignore_ascii_case("token")
+        && ends_with_part(
+            before(key.as_bytes(), 0, key.len() - "token".len()),
+            TOKEN_OWNERS,
+        );
+    if counted {
+        return false;
     }
     ENDS.iter().any(|end| compact.ends_with(end))
         || matches!(compact.as_str(), "pwd" | "sig" | "authorization")

@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::class::{ALNUM, BASE64, run_end};
+use super::class::{ALNUM, BASE64, DIGIT, run_end};
 
 /// How far an end line is looked for, and how long an unterminated body may be. The largest RSA keys in
 /// use take about 13 KiB.
@@ -58,12 +58,24 @@ fn body_end(text: &[u8]) -> Option<usize> {
     end
 }
 
-/// Where the headers of an encrypted key (RFC 1421) end: behind the initialisation vector.
+/// The end of the base64 lines behind `Private-Lines: ` of a PuTTY key file.
+pub(super) fn putty_lines(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+    let count = run_end(bytes, at, DIGIT);
+    let window = &bytes[count..bytes.len().min(count + LONGEST)];
+    let start = window.iter().position(|&byte| byte > b' ')?;
+    (count > at).then_some(())?;
+    body_end(window).map(|end| (count + start, count + end))
+}
+
+/// Where the headers of a body end (RFC 1421, and those of PGP): behind the first empty line.
 fn headers_end(text: &[u8]) -> usize {
-    const LONGEST_HEADERS: usize = 256;
+    const LONGEST_HEADERS: usize = 512;
     let near = &text[..text.len().min(LONGEST_HEADERS)];
-    let Some(info) = memmem::find(near, b"DEK-Info:") else {
-        return 0;
-    };
-    memchr::memchr(b',', &text[info..]).map_or(0, |comma| run_end(text, info + comma + 1, ALNUM))
+    let ends: [&[u8]; 3] = [b"\n\n", b"\r\n\r\n", b"\\n\\n"];
+    let empty = ends
+        .into_iter()
+        .find_map(|end| Some(memmem::find(near, end)? + end.len()));
+    empty
+        .filter(|&empty| memmem::find(&near[..empty], b": ").is_some())
+        .unwrap_or(0)
 }
