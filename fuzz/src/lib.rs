@@ -2,13 +2,25 @@
 //! the same functions over the seeds and over simple mutations of them.
 
 use skillopt_core::python_regex::PythonRegex;
+use skillopt_core::redact::{redact, redact_json};
+use skillopt_core::region::{rules, tidy, with_rules};
 use skillopt_core::task::Task;
+use skillopt_models::parse::{Expect, Parsed, parse_bytes};
+use skillopt_transcripts::Session;
 
 /// A function that must return for any input.
 pub type Target = fn(&[u8]);
 
 /// Every target, by the name of its folder in `seeds/`.
-pub const TARGETS: &[(&str, Target)] = &[("python_regex", python_regex), ("tasks", tasks)];
+pub const TARGETS: &[(&str, Target)] = &[
+    ("claude", claude),
+    ("codex", codex),
+    ("python_regex", python_regex),
+    ("redaction", redaction),
+    ("region", region),
+    ("reply", reply),
+    ("tasks", tasks),
+];
 
 /// The text up to the first NUL, and what stands behind it.
 fn two_texts(data: &[u8]) -> (String, String) {
@@ -21,11 +33,128 @@ fn two_texts(data: &[u8]) -> (String, String) {
     (text(first), text(second.get(1..).unwrap_or_default()))
 }
 
+/// Whatever is read from a transcript is bounded, redacted, and can be written.
+pub fn claude(data: &[u8]) {
+    session(skillopt_transcripts::claude::read_bytes(data));
+}
+
+/// As [`claude`]; the bytes may be compressed.
+pub fn codex(data: &[u8]) {
+    session(skillopt_transcripts::codex::read_bytes(data));
+}
+
+fn session(session: Option<Session>) {
+    for turn in session.iter().flat_map(|session| &session.turns) {
+        let length = turn.text.chars().count();
+        assert!(length <= 16_000);
+        assert!(
+            !turn.text.contains("<private>"),
+            "a private span was kept: {:?}",
+            turn.text
+        );
+        // Text is redacted before it is cut, and half a mark may look like a value.
+        assert!(
+            length >= 8_000 || redact(&turn.text).count == 0,
+            "not redacted: {:?}",
+            turn.text
+        );
+    }
+    if let Some(session) = session {
+        serde_json::to_string(&session.digest()).expect("a digest can be written");
+    }
+}
+
 /// A pattern is refused or searched; both come to an end. `pattern NUL text`.
 pub fn python_regex(data: &[u8]) {
     let (pattern, text) = two_texts(data);
     if let Ok(regex) = PythonRegex::new(&pattern) {
         let _ = regex.found(&text);
+    }
+}
+
+/// What was redacted once has nothing more to redact.
+pub fn redaction(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let once = redact(&text);
+    let twice = redact(&once.text);
+    assert_eq!((&twice.text, twice.count), (&once.text, 0));
+    if once.count == 0 {
+        assert_eq!(once.text, text);
+    }
+    if let Ok(mut value) = serde_json::from_str(&text) {
+        redact_json(&mut value);
+        let once = value.clone();
+        assert_eq!(redact_json(&mut value), 0);
+        assert_eq!(value, once);
+    }
+}
+
+/// Rules that were written are read back, every byte around them stays, and taking them away gives
+/// the document back. `document NUL rules`, each rule ended by the byte 1.
+pub fn region(data: &[u8]) {
+    let (document, text) = two_texts(data);
+    let new: Vec<String> = text.split('\u{1}').map(str::to_owned).collect();
+    let Ok(old) = rules(&document) else {
+        assert!(with_rules(&document, &new).is_err());
+        return;
+    };
+    assert_eq!(
+        with_rules(&document, &old).as_deref(),
+        Ok(document.as_str())
+    );
+    let Ok(written) = with_rules(&document, &new) else {
+        return;
+    };
+    let wanted: Vec<String> = new
+        .iter()
+        .map(|rule| tidy(rule))
+        .filter(|rule| !rule.is_empty())
+        .collect();
+    assert_eq!(rules(&written), Ok(wanted));
+    if !document.contains(skillopt_core::region::START) {
+        assert_eq!(with_rules(&written, &[]), Ok(document));
+    }
+}
+
+/// A reply is unreadable, or keeps the bounds of what was asked. The first byte says what that was.
+pub fn reply(data: &[u8]) {
+    let Some((first, bytes)) = data.split_first() else {
+        return;
+    };
+    let shown = ["t1".to_owned(), "t2".to_owned()];
+    let expect = match first % 4 {
+        0 => Expect::Text,
+        1 => Expect::Mined { turns: 3 },
+        2 => Expect::Score,
+        _ => Expect::Edits {
+            budget: 2,
+            tasks: shown.to_vec(),
+        },
+    };
+    match parse_bytes(&expect, bytes) {
+        Err(_) => {}
+        Ok(Parsed::Text(text)) => assert!(!text.trim().is_empty()),
+        Ok(Parsed::Mined(mined)) => {
+            assert!(mined.tasks.len() <= 3);
+            assert!(
+                mined
+                    .tasks
+                    .iter()
+                    .flat_map(|task| &task.turns)
+                    .all(|turn| *turn < 3)
+            );
+        }
+        Ok(Parsed::Score { score, .. }) => assert!((0.0..=1.0).contains(&score)),
+        Ok(Parsed::Edits(proposed)) => {
+            assert!(proposed.edits.len() <= 2);
+            assert!(
+                proposed
+                    .edits
+                    .iter()
+                    .flat_map(|edit| &edit.tasks)
+                    .all(|task| shown.contains(task))
+            );
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! How long nights take beside the model: mock nights of 40 and 400 tasks, a night of 40 tasks against a
 //! server that takes 200 ms per call, and `sleep status`. Prints; asserts nothing about time.
 
+#![expect(clippy::print_stdout, reason = "a benchmark prints")]
+
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};

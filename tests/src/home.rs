@@ -32,7 +32,8 @@ impl Ran {
     /// When it is none.
     #[must_use]
     pub fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {} {}", self.out, self.err))
+        serde_json::from_str(&self.out)
+            .unwrap_or_else(|error| panic!("{error}: {} {}", self.out, self.err))
     }
 }
 
@@ -55,7 +56,11 @@ impl Home {
     pub fn empty(program: &str) -> Self {
         let root = tempfile::tempdir().expect("a temporary folder");
         std::fs::create_dir_all(root.path().join("work/customer-letters")).expect("a folder");
-        Self { root, program: PathBuf::from(program), variables: Vec::new() }
+        Self {
+            root,
+            program: PathBuf::from(program),
+            variables: Vec::new(),
+        }
     }
 
     /// A home with the sample sessions; its demonstration night has run, its data is deleted again, so
@@ -77,9 +82,16 @@ impl Home {
     #[must_use]
     pub fn after_demo(program: &str) -> Self {
         let root = tempfile::tempdir().expect("a temporary folder");
-        let home = Self { root, program: PathBuf::from(program), variables: Vec::new() };
+        let home = Self {
+            root,
+            program: PathBuf::from(program),
+            variables: Vec::new(),
+        };
         let folder = home.path().join("sample");
-        let ran = home.command_in(home.path(), &["demo", "--folder", folder.to_str().expect("text")]);
+        let ran = home.command_in(
+            home.path(),
+            &["demo", "--folder", folder.to_str().expect("text")],
+        );
         assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
         home
     }
@@ -94,7 +106,11 @@ impl Home {
     #[must_use]
     pub fn home(&self) -> PathBuf {
         let sample = self.path().join("sample");
-        if sample.is_dir() { sample } else { self.path().to_owned() }
+        if sample.is_dir() {
+            sample
+        } else {
+            self.path().to_owned()
+        }
     }
 
     /// The project.
@@ -112,7 +128,8 @@ impl Home {
     /// The skill a night of the sample improves.
     #[must_use]
     pub fn skill(&self) -> PathBuf {
-        self.home().join(".claude/skills/skillopt-sleep-learned/SKILL.md")
+        self.home()
+            .join(".claude/skills/skillopt-sleep-learned/SKILL.md")
     }
 
     /// Sets a variable for every further run.
@@ -135,7 +152,10 @@ impl Home {
     }
 
     fn command_in(&self, folder: &Path, words: &[&str]) -> Ran {
-        self.command(folder, words).output().expect("the program starts").into()
+        self.command(folder, words)
+            .output()
+            .expect("the program starts")
+            .into()
     }
 
     fn command(&self, folder: &Path, words: &[&str]) -> Command {

@@ -1,1 +1,5 @@
 //! End-to-end tests of SkillOpt, their fixtures and the stub model server.
+
+pub mod home;
+pub mod stub_cli;
+pub mod stub_server;

@@ -12,15 +12,36 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_skillopt-test");
 fn refuses(home: &Home, words: &[&str], code: &str, exit: i32) {
     let ran = home.run(&[words, &["--json"]].concat());
     let json = ran.json();
-    let problem = if json["problem"].is_object() { json["problem"].clone() } else { json.clone() };
+    let problem = if json["problem"].is_object() {
+        json["problem"].clone()
+    } else {
+        json.clone()
+    };
     let found = problem["code"].as_str().or(problem["error"].as_str());
     assert_eq!(found, Some(code), "{words:?}: {}", ran.out);
     assert_eq!(ran.code, exit, "{words:?}: {}", ran.out);
-    assert!(problem["message"].as_str().is_some_and(|message| message.ends_with(['.', '?'])), "{}", ran.out);
-    assert!(problem["guidance"].as_str().is_some_and(|guidance| !guidance.is_empty()), "{}", ran.out);
+    assert!(
+        problem["message"]
+            .as_str()
+            .is_some_and(|message| message.ends_with(['.', '?'])),
+        "{}",
+        ran.out
+    );
+    assert!(
+        problem["guidance"]
+            .as_str()
+            .is_some_and(|guidance| !guidance.is_empty()),
+        "{}",
+        ran.out
+    );
     // The same for a person: the sentence first, the code small behind it, nothing on stdout.
     let text = home.run(words);
-    assert!(text.err.contains(code) || text.out.contains(code), "{words:?}: {} {}", text.out, text.err);
+    assert!(
+        text.err.contains(code) || text.out.contains(code),
+        "{words:?}: {} {}",
+        text.out,
+        text.err
+    );
 }
 
 #[test]
@@ -30,19 +51,46 @@ fn a_broken_configuration_names_file_and_line() {
     fs::write(&file, "[reads]\nsource = \"claude\nscope = 1\n").unwrap();
     refuses(&home, &["sleep", "run"], "config_broken", 2);
     assert!(home.run(&["sleep", "run"]).err.contains("settings.toml"));
-    assert!(fs::read_to_string(&file).unwrap().contains("scope = 1"), "the file is as it was");
+    assert!(
+        fs::read_to_string(&file).unwrap().contains("scope = 1"),
+        "the file is as it was"
+    );
 }
 
 #[test]
 fn unknown_backends_and_wrong_values_are_refused() {
     let home = Home::with_sample(PROGRAM);
-    refuses(&home, &["sleep", "run", "--backend", "cluade"], "backend_unknown", 2);
-    assert!(home.run(&["sleep", "run", "--backend", "cluade"]).err.contains("claude"), "with a suggestion");
-    refuses(&home, &["sleep", "run", "--max-tasks", "ten"], "setting_invalid", 2);
-    refuses(&home, &["sleep", "run", "--max-tasks", "0"], "setting_invalid", 2);
+    refuses(
+        &home,
+        &["sleep", "run", "--backend", "cluade"],
+        "backend_unknown",
+        2,
+    );
+    assert!(
+        home.run(&["sleep", "run", "--backend", "cluade"])
+            .err
+            .contains("claude"),
+        "with a suggestion"
+    );
+    refuses(
+        &home,
+        &["sleep", "run", "--max-tasks", "ten"],
+        "setting_invalid",
+        2,
+    );
+    refuses(
+        &home,
+        &["sleep", "run", "--max-tasks", "0"],
+        "setting_invalid",
+        2,
+    );
     let later = home.run(&["sleep", "run", "--backend", "codex"]);
     assert_eq!(later.code, 2);
-    assert!(later.err.contains("not in this version") || later.err.contains("this version"), "{}", later.err);
+    assert!(
+        later.err.contains("not in this version") || later.err.contains("this version"),
+        "{}",
+        later.err
+    );
     let flag = home.run(&["sleep", "run", "--cursor-path", "x"]);
     assert_eq!(flag.code, 2);
     assert!(flag.err.contains("not in this version"), "{}", flag.err);
@@ -52,14 +100,29 @@ fn unknown_backends_and_wrong_values_are_refused() {
 fn an_empty_transcript_folder_is_nothing_to_do() {
     let home = Home::empty(PROGRAM);
     let ran = home.run(&["sleep", "run", "--json"]);
-    assert_eq!((ran.code, ran.json()["outcome"].as_str()), (0, Some("nothing_to_do")));
-    assert!(!home.project().join(".skillopt-sleep").exists(), "nothing of ours enters the project");
+    assert_eq!(
+        (ran.code, ran.json()["outcome"].as_str()),
+        (0, Some("nothing_to_do"))
+    );
+    assert!(
+        !home.project().join(".skillopt-sleep").exists(),
+        "nothing of ours enters the project"
+    );
 }
 
 #[test]
 fn an_endpoint_that_refuses_defers_the_night() {
     let home = Home::with_sample(PROGRAM);
-    let words = ["sleep", "run", "--backend", "openai_compatible", "--model", "m", "--endpoint", "http://127.0.0.1:9"];
+    let words = [
+        "sleep",
+        "run",
+        "--backend",
+        "openai_compatible",
+        "--model",
+        "m",
+        "--endpoint",
+        "http://127.0.0.1:9",
+    ];
     let ran = home.run(&[&words[..], &["--json"]].concat());
     assert_eq!(ran.code, 75, "{}", ran.out);
     let json = ran.json();
@@ -76,8 +139,18 @@ fn a_budget_too_small_for_a_verdict_spends_nothing() {
     let server = skillopt_tests::stub_server::StubServer::start();
     let url = server.url();
     let words = [
-        "sleep", "run", "--backend", "openai_compatible", "--model", "m", "--endpoint", &url, "--model-miner=false",
-        "--max-calls", "3", "--json",
+        "sleep",
+        "run",
+        "--backend",
+        "openai_compatible",
+        "--model",
+        "m",
+        "--endpoint",
+        &url,
+        "--model-miner=false",
+        "--max-calls",
+        "3",
+        "--json",
     ];
     let ran = home.run(&words);
     assert_eq!(ran.code, 75, "{}", ran.out);
@@ -90,7 +163,9 @@ fn a_database_from_a_newer_version_is_left_alone() {
     let home = Home::after_demo(PROGRAM);
     let database = home.data().join("skillopt.db");
     let connection = rusqlite::Connection::open(&database).unwrap();
-    connection.pragma_update(None, "user_version", 9_999).unwrap();
+    connection
+        .pragma_update(None, "user_version", 9_999)
+        .unwrap();
     drop(connection);
     let before = fs::read(&database).unwrap();
     refuses(&home, &["sleep", "status"], "database_newer", 1);
@@ -104,36 +179,80 @@ fn a_damaged_database_is_left_alone() {
     for extra in ["-wal", "-shm"] {
         let _ = fs::remove_file(home.data().join(format!("skillopt.db{extra}")));
     }
-    fs::write(&database, b"this is no database, but it is long enough to be looked at twice").unwrap();
+    fs::write(
+        &database,
+        b"this is no database, but it is long enough to be looked at twice",
+    )
+    .unwrap();
     refuses(&home, &["sleep", "status"], "database_corrupt", 1);
-    assert!(fs::read(&database).unwrap().starts_with(b"this is no database"));
+    assert!(
+        fs::read(&database)
+            .unwrap()
+            .starts_with(b"this is no database")
+    );
 }
 
 #[test]
 fn a_home_folder_is_no_project() {
     let home = Home::after_demo(PROGRAM);
     let folder = home.home();
-    refuses(&home, &["sleep", "run", "--project", folder.to_str().unwrap()], "project_is_home", 2);
+    refuses(
+        &home,
+        &["sleep", "run", "--project", folder.to_str().unwrap()],
+        "project_is_home",
+        2,
+    );
 }
 
 #[test]
 fn unreviewed_tasks_never_reach_a_model() {
     let home = Home::with_sample(PROGRAM);
     let file = home.path().join("tasks.json");
-    let harvest = home.run(&["sleep", "harvest", "--all-time", "--output", file.to_str().unwrap()]);
+    let harvest = home.run(&[
+        "sleep",
+        "harvest",
+        "--all-time",
+        "--output",
+        file.to_str().unwrap(),
+    ]);
     assert_eq!(harvest.code, 0, "{}", harvest.err);
     let server = skillopt_tests::stub_server::StubServer::start();
     let url = server.url();
     // Weakness 16: also when only one side is a real backend.
     let words = [
-        "sleep", "run", "--tasks-file", file.to_str().unwrap(), "--optimizer-backend", "openai_compatible",
-        "--optimizer-model", "m", "--endpoint", &url, "--json",
+        "sleep",
+        "run",
+        "--tasks-file",
+        file.to_str().unwrap(),
+        "--optimizer-backend",
+        "openai_compatible",
+        "--optimizer-model",
+        "m",
+        "--endpoint",
+        &url,
+        "--json",
     ];
     let ran = home.run(&words);
-    assert_eq!(ran.json()["problem"]["code"], "tasks_not_reviewed", "{}", ran.out);
+    assert_eq!(
+        ran.json()["problem"]["code"],
+        "tasks_not_reviewed",
+        "{}",
+        ran.out
+    );
     assert_eq!(server.asked().len(), 0);
-    let mock = home.run(&["sleep", "run", "--tasks-file", file.to_str().unwrap(), "--json"]).json();
-    assert_eq!(mock["outcome"], "proposed", "a simulation may use it: {mock}");
+    let mock = home
+        .run(&[
+            "sleep",
+            "run",
+            "--tasks-file",
+            file.to_str().unwrap(),
+            "--json",
+        ])
+        .json();
+    assert_eq!(
+        mock["outcome"], "proposed",
+        "a simulation may use it: {mock}"
+    );
 }
 
 #[test]
@@ -146,11 +265,21 @@ fn a_repository_cannot_choose_backend_or_adopt() {
     .unwrap();
     let shown = home.run(&["config", "show", "--json"]).json();
     let value = |key: &str| {
-        shown.as_array().unwrap().iter().find(|row| row["key"] == key).map(|row| row["value"].clone()).unwrap()
+        shown
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|row| row["key"] == key)
+            .map(|row| row["value"].clone())
+            .unwrap()
     };
     assert_eq!(value("models.backend"), "mock");
     assert_eq!(value("models.claude_path"), "");
     assert_eq!(value("changes.auto_adopt"), false);
     assert_eq!(value("changes.memory"), false, "it may restrict");
-    assert!(shown[0]["warnings"].to_string().contains("models.backend"), "{}", shown[0]["warnings"]);
+    assert!(
+        shown[0]["warnings"].to_string().contains("models.backend"),
+        "{}",
+        shown[0]["warnings"]
+    );
 }

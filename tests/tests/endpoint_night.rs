@@ -52,7 +52,18 @@ fn honest(request: &Value) -> String {
 fn night(home: &Home, server: &StubServer, more: &[&str]) -> Ran {
     let url = server.url();
     let words = [
-        &["sleep", "run", "--backend", "openai_compatible", "--model", "stub", "--endpoint", &url, "--model-miner=false", "--json"],
+        &[
+            "sleep",
+            "run",
+            "--backend",
+            "openai_compatible",
+            "--model",
+            "stub",
+            "--endpoint",
+            &url,
+            "--model-miner=false",
+            "--json",
+        ],
         more,
     ]
     .concat();
@@ -69,8 +80,15 @@ fn an_honest_server_gives_a_proposal_that_is_no_simulation() {
     let json = ran.json();
     assert_eq!(json["outcome"], "proposed", "{json}");
     assert_eq!(json["simulated"], false);
-    assert_eq!(json["spend"]["calls"].as_u64(), Some(server.asked().len() as u64), "every request is a row");
-    assert!(json["spend"]["tokens"].as_u64() > Some(0), "usage is read from the replies");
+    assert_eq!(
+        json["spend"]["calls"].as_u64(),
+        Some(server.asked().len() as u64),
+        "every request is a row"
+    );
+    assert!(
+        json["spend"]["tokens"].as_u64() > Some(0),
+        "usage is read from the replies"
+    );
     // Nothing of the judge is in an attempt's prompt, and no secret of the environment anywhere.
     for request in server.asked() {
         let prompt = request.prompt();
@@ -88,44 +106,97 @@ fn an_honest_server_gives_a_proposal_that_is_no_simulation() {
 fn calls_are_made_side_by_side_within_the_limit() {
     let home = Home::with_sample(PROGRAM);
     let server = StubServer::start();
-    server.brain(honest).standing(Behaviour::Answer.after(Duration::from_millis(60)));
+    server
+        .brain(honest)
+        .standing(Behaviour::Answer.after(Duration::from_millis(60)));
     let ran = night(&home, &server, &["--concurrency", "3"]);
     assert_eq!(ran.code, 0, "{}", ran.out);
-    assert!((2..=3).contains(&server.most_in_flight()), "{} in flight", server.most_in_flight());
+    assert!(
+        (2..=3).contains(&server.most_in_flight()),
+        "{} in flight",
+        server.most_in_flight()
+    );
 }
 
 #[test]
 fn failures_of_a_server_are_typed_and_lose_nothing() {
     let prose = Behaviour::Answer;
     let table: [(&str, Behaviour, &str, &str, i32); 6] = [
-        ("401", Behaviour::unauthorized(), "deferred", "sign_in_needed", 75),
-        ("429 quota", Behaviour::out_of_quota(None), "deferred", "quota_exhausted", 75),
-        ("429", Behaviour::rate_limited(Some("3600")), "deferred", "", 75),
-        ("a limit as a reply", Behaviour::limit_as_reply(), "deferred", "quota_exhausted", 75),
-        ("unknown model", Behaviour::no_such_model(), "failed", "backend_misconfigured", 1),
+        (
+            "401",
+            Behaviour::unauthorized(),
+            "deferred",
+            "sign_in_needed",
+            75,
+        ),
+        (
+            "429 quota",
+            Behaviour::out_of_quota(None),
+            "deferred",
+            "quota_exhausted",
+            75,
+        ),
+        (
+            "429",
+            Behaviour::rate_limited(Some("3600")),
+            "deferred",
+            "",
+            75,
+        ),
+        (
+            "a limit as a reply",
+            Behaviour::limit_as_reply(),
+            "deferred",
+            "quota_exhausted",
+            75,
+        ),
+        (
+            "unknown model",
+            Behaviour::no_such_model(),
+            "failed",
+            "backend_misconfigured",
+            1,
+        ),
         ("prose", prose, "", "", -2),
     ];
     for (name, behaviour, outcome, code, exit) in table {
         let home = Home::with_sample(PROGRAM);
         let server = StubServer::start();
         // The brain of the last row answers every question with prose, also the reflection.
-        server.brain(|_| "I would rather chat about the weather.".to_owned()).standing(behaviour);
+        server
+            .brain(|_| "I would rather chat about the weather.".to_owned())
+            .standing(behaviour);
         let ran = night(&home, &server, &[]);
         let json = ran.json();
         if name == "prose" {
             // Replies to attempts are real replies; the reflection cannot be read, twice.
-            assert_eq!((json["outcome"].as_str(), ran.code), (Some("failed"), 1), "{name}: {json}");
+            assert_eq!(
+                (json["outcome"].as_str(), ran.code),
+                (Some("failed"), 1),
+                "{name}: {json}"
+            );
             assert_eq!(json["problem"]["code"], "reply_unreadable", "{name}");
         } else {
-            assert_eq!((json["outcome"].as_str(), ran.code), (Some(outcome), exit), "{name}: {json}");
+            assert_eq!(
+                (json["outcome"].as_str(), ran.code),
+                (Some(outcome), exit),
+                "{name}: {json}"
+            );
             if !code.is_empty() {
                 assert_eq!(json["problem"]["code"], code, "{name}: {json}");
             }
-            assert!(server.asked().len() <= 12, "{name}: {} requests", server.asked().len());
+            assert!(
+                server.asked().len() <= 12,
+                "{name}: {} requests",
+                server.asked().len()
+            );
         }
         assert!(!home.skill().exists(), "{name}");
         let next = home.run(&["sleep", "run", "--json"]).json();
-        assert_eq!(next["outcome"], "proposed", "{name}: nothing was lost: {next}");
+        assert_eq!(
+            next["outcome"], "proposed",
+            "{name}: nothing was lost: {next}"
+        );
     }
 }
 
@@ -135,7 +206,9 @@ fn a_night_goes_on_after_a_failure_and_pays_only_for_what_was_not_answered() {
     let server = StubServer::start();
     server.brain(honest);
     // Some answers, then no more.
-    server.script(std::iter::repeat_n(Behaviour::Answer, 5)).standing(Behaviour::unauthorized());
+    server
+        .script(std::iter::repeat_n(Behaviour::Answer, 5))
+        .standing(Behaviour::unauthorized());
     let first = night(&home, &server, &["--concurrency", "1"]);
     assert_eq!(first.json()["outcome"], "deferred", "{}", first.out);
     let paid = server.asked().len();
@@ -150,7 +223,11 @@ fn a_night_goes_on_after_a_failure_and_pays_only_for_what_was_not_answered() {
     fresh.brain(honest);
     assert_eq!(night(&elsewhere, &fresh, &["--concurrency", "1"]).code, 0);
     let refused = paid - 5;
-    assert_eq!(server.asked().len() - refused, fresh.asked().len(), "five answers were used again");
+    assert_eq!(
+        server.asked().len() - refused,
+        fresh.asked().len(),
+        "five answers were used again"
+    );
 }
 
 #[test]
@@ -158,12 +235,21 @@ fn a_handoff_night_is_answered_by_files() {
     let home = Home::with_sample(PROGRAM);
     let mut rounds = 0;
     let last = loop {
-        let ran = home.run(&["sleep", "run", "--backend", "handoff", "--model-miner=false", "--json"]);
+        let ran = home.run(&[
+            "sleep",
+            "run",
+            "--backend",
+            "handoff",
+            "--model-miner=false",
+            "--json",
+        ]);
         if ran.code != 3 {
             break ran;
         }
         assert_eq!(ran.json()["outcome"], "waiting_for_answers");
-        let questions = home.run(&["handoff", "--backend", "handoff", "--json"]).json();
+        let questions = home
+            .run(&["handoff", "--backend", "handoff", "--json"])
+            .json();
         let answers = std::path::PathBuf::from(questions["answers"].as_str().unwrap());
         std::fs::create_dir_all(&answers).unwrap();
         let mut open = 0;
@@ -181,5 +267,8 @@ fn a_handoff_night_is_answered_by_files() {
     };
     assert_eq!(last.code, 0, "{} {}", last.out, last.err);
     assert_eq!(last.json()["outcome"], "proposed", "{}", last.out);
-    assert!(rounds >= 3, "attempts, reflection and trial are rounds of their own, not {rounds}");
+    assert!(
+        rounds >= 3,
+        "attempts, reflection and trial are rounds of their own, not {rounds}"
+    );
 }

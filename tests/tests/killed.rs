@@ -9,8 +9,22 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_skillopt-test");
 
 /// What must be the same however often the night was killed.
 fn essence(report: &Value) -> Value {
-    let keep = ["outcome", "reason", "accepted", "gate_action", "baseline", "candidate", "n_tasks", "n_sessions", "edits", "gate_trials"];
-    keep.iter().map(|key| ((*key).to_owned(), report[*key].clone())).collect::<serde_json::Map<_, _>>().into()
+    let keep = [
+        "outcome",
+        "reason",
+        "accepted",
+        "gate_action",
+        "baseline",
+        "candidate",
+        "n_tasks",
+        "n_sessions",
+        "edits",
+        "gate_trials",
+    ];
+    keep.iter()
+        .map(|key| ((*key).to_owned(), report[*key].clone()))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }
 
 fn paid_calls(home: &Home) -> Value {
@@ -23,12 +37,19 @@ fn a_night_killed_at_any_commit_goes_on_from_its_rows() {
     let home = Home::with_sample(PROGRAM);
     let counter = home.path().join("commits");
     let count = counter.to_str().unwrap().to_owned();
-    let whole = home.run_with(&["sleep", "run", "--json"], &[("SKILLOPT_COUNT_COMMITS", &count)]);
+    let whole = home.run_with(
+        &["sleep", "run", "--json"],
+        &[("SKILLOPT_COUNT_COMMITS", &count)],
+    );
     assert_eq!(whole.code, 0, "{}", whole.err);
     let expected = essence(&whole.json());
     assert_eq!(expected["outcome"], "proposed");
     let expected_calls = paid_calls(&home);
-    let commits: u64 = std::fs::read_to_string(&counter).unwrap().trim().parse().unwrap();
+    let commits: u64 = std::fs::read_to_string(&counter)
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
     assert!(commits > 20, "a night has many commits, not {commits}");
 
     for commit in 1..=commits {
@@ -52,7 +73,11 @@ fn a_night_killed_at_any_commit_goes_on_from_its_rows() {
                 continue;
             }
             assert_eq!(essence(&resumed), expected, "{at}");
-            assert_eq!(paid_calls(&home), expected_calls, "{at}: no call is made twice");
+            assert_eq!(
+                paid_calls(&home),
+                expected_calls,
+                "{at}: no call is made twice"
+            );
             let proposals = home.run(&["proposal", "list", "--json"]).json();
             assert_eq!(proposals.as_array().unwrap().len(), 1, "{at}");
         }

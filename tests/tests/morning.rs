@@ -20,11 +20,22 @@ fn a_new_user_gets_from_the_demonstration_to_a_first_proposal() {
     let rules = document["rules"].as_array().unwrap();
     assert!(!rules.is_empty());
     for rule in rules {
-        assert!(!rule["turns"].as_array().unwrap().is_empty(), "every rule names the turns it came from");
-        assert!(!rule["tasks"].as_array().unwrap().is_empty(), "and the tasks");
+        assert!(
+            !rule["turns"].as_array().unwrap().is_empty(),
+            "every rule names the turns it came from"
+        );
+        assert!(
+            !rule["tasks"].as_array().unwrap().is_empty(),
+            "and the tasks"
+        );
     }
     let diff = home.run(&["proposal", "diff"]);
-    assert!(diff.out.contains("+- Give the reply a section called \"Risks\"."), "{}", diff.out);
+    assert!(
+        diff.out
+            .contains("+- Give the reply a section called \"Risks\"."),
+        "{}",
+        diff.out
+    );
 }
 
 #[test]
@@ -44,14 +55,24 @@ fn adopting_and_rolling_back_gives_the_bytes_back() {
     assert_eq!(adopted.code, 0, "{}", adopted.err);
     assert_eq!(adopted.json()["ok"], true);
     let now = fs::read(home.skill()).unwrap();
-    assert!(now.starts_with(before), "the user's text comes first, byte for byte");
-    assert!(String::from_utf8(now).unwrap().contains("called \"Risks\"."));
+    assert!(
+        now.starts_with(before),
+        "the user's text comes first, byte for byte"
+    );
+    assert!(
+        String::from_utf8(now)
+            .unwrap()
+            .contains("called \"Risks\".")
+    );
 
     let back = home.run(&["rollback"]);
     assert_eq!(back.code, 0, "{}", back.err);
     assert_eq!(fs::read(home.skill()).unwrap(), before);
     let again = home.run(&["rollback", "--json"]);
-    assert_eq!((again.code, again.json()["error"].as_str()), (2, Some("nothing_to_roll_back")));
+    assert_eq!(
+        (again.code, again.json()["error"].as_str()),
+        (2, Some("nothing_to_roll_back"))
+    );
 }
 
 #[test]
@@ -81,15 +102,23 @@ fn a_file_edited_after_adoption_is_not_overwritten_by_a_rollback() {
 #[test]
 fn a_subset_says_that_it_is_untested_and_can_be_tested_first() {
     let home = Home::after_demo(PROGRAM);
-    let plan = home.run(&["proposal", "adopt", "--rule", "1", "--plan", "--json"]).json();
+    let plan = home
+        .run(&["proposal", "adopt", "--rule", "1", "--plan", "--json"])
+        .json();
     assert_eq!(plan["adopted"], false);
     assert_eq!(plan["documents"][0]["subset"], true);
-    assert!(plan["notes"][0].as_str().unwrap().contains("has not seen"), "{plan}");
+    assert!(
+        plan["notes"][0].as_str().unwrap().contains("has not seen"),
+        "{plan}"
+    );
     let tested = home.run(&["proposal", "adopt", "--rule", "1", "--validate", "--json"]);
     assert_eq!(tested.code, 0, "{} {}", tested.out, tested.err);
     let tested = tested.json();
     let decision = &tested["validated"][0][1];
-    assert!(decision["deltas"].as_array().unwrap().len() >= 3, "{tested}");
+    assert!(
+        decision["deltas"].as_array().unwrap().len() >= 3,
+        "{tested}"
+    );
     // The verdict decides: written only when the rule alone is better.
     assert_eq!(tested["adopted"], decision["accepted"]);
     assert_eq!(home.skill().exists(), decision["accepted"] == true);
@@ -98,14 +127,27 @@ fn a_subset_says_that_it_is_untested_and_can_be_tested_first() {
 #[test]
 fn a_rejected_rule_is_remembered_with_its_reason() {
     let home = Home::after_demo(PROGRAM);
-    let rejected = home.run(&["proposal", "reject", "--reason", "too formal", "--json"]).json();
+    let rejected = home
+        .run(&["proposal", "reject", "--reason", "too formal", "--json"])
+        .json();
     assert_eq!(rejected["targets"][0], "claude:skill");
     let none = home.run(&["proposal", "show", "--json"]);
-    assert_eq!((none.code, none.json()["error"].as_str()), (1, Some("no_staging")));
+    assert_eq!(
+        (none.code, none.json()["error"].as_str()),
+        (1, Some("no_staging"))
+    );
     let all = home.run(&["proposal", "list", "--all", "--json"]).json();
     assert_eq!(all[0]["state"], "rejected");
-    let decided = home.run(&["proposal", "adopt", all[0]["id"].as_str().unwrap(), "--json"]);
-    assert_eq!((decided.code, decided.json()["error"].as_str()), (2, Some("proposal_decided")));
+    let decided = home.run(&[
+        "proposal",
+        "adopt",
+        all[0]["id"].as_str().unwrap(),
+        "--json",
+    ]);
+    assert_eq!(
+        (decided.code, decided.json()["error"].as_str()),
+        (2, Some("proposal_decided"))
+    );
 }
 
 #[test]
@@ -116,13 +158,23 @@ fn a_tampered_bundle_is_refused_and_nothing_is_written() {
         let folder = std::path::PathBuf::from(list[0]["dir"].as_str().unwrap());
         if tamper == "manifest" {
             let path = folder.join("manifest.json");
-            let text = fs::read_to_string(&path).unwrap().replace("skillopt-sleep-learned", "elsewhere");
+            let text = fs::read_to_string(&path)
+                .unwrap()
+                .replace("skillopt-sleep-learned", "elsewhere");
             fs::write(&path, text).unwrap();
         } else {
-            fs::write(folder.join("proposed_SKILL.md"), "---\nname: x\n---\nevil\n").unwrap();
+            fs::write(
+                folder.join("proposed_SKILL.md"),
+                "---\nname: x\n---\nevil\n",
+            )
+            .unwrap();
         }
         let refused = home.run(&["proposal", "adopt", "--json"]);
-        assert_eq!((refused.code, refused.json()["error"].as_str()), (2, Some("proposal_tampered")), "{tamper}");
+        assert_eq!(
+            (refused.code, refused.json()["error"].as_str()),
+            (2, Some("proposal_tampered")),
+            "{tamper}"
+        );
         assert!(!home.skill().exists());
     }
 }
@@ -142,19 +194,30 @@ fn a_target_that_leads_outside_is_refused_before_anything_is_spent() {
     assert_eq!(json["outcome"], "failed");
     assert_eq!(json["problem"]["code"], "target_outside_roots");
     assert_eq!(json["spend"]["calls"], 0);
-    assert_eq!(fs::read_to_string(outside.join("notes.md")).unwrap(), "private\n");
+    assert_eq!(
+        fs::read_to_string(outside.join("notes.md")).unwrap(),
+        "private\n"
+    );
 }
 
 #[cfg(unix)]
 #[test]
 fn a_claude_md_that_links_to_agents_md_is_one_document() {
     let home = Home::with_sample(PROGRAM);
-    fs::rename(home.project().join("CLAUDE.md"), home.project().join("AGENTS.md")).unwrap();
+    fs::rename(
+        home.project().join("CLAUDE.md"),
+        home.project().join("AGENTS.md"),
+    )
+    .unwrap();
     std::os::unix::fs::symlink("AGENTS.md", home.project().join("CLAUDE.md")).unwrap();
     let ran = home.run(&["sleep", "run", "--skill=false", "--json"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert_eq!(home.run(&["proposal", "adopt", "--json"]).code, 0);
-    assert!(fs::symlink_metadata(home.project().join("CLAUDE.md")).unwrap().is_symlink());
+    assert!(
+        fs::symlink_metadata(home.project().join("CLAUDE.md"))
+            .unwrap()
+            .is_symlink()
+    );
     let text = fs::read_to_string(home.project().join("AGENTS.md")).unwrap();
     assert!(text.contains("called \"Risks\"."), "{text}");
 }
@@ -163,9 +226,19 @@ fn a_claude_md_that_links_to_agents_md_is_one_document() {
 fn a_second_night_has_nothing_to_do_and_says_so() {
     let home = Home::after_demo(PROGRAM);
     let ran = home.run(&["sleep", "run", "--json"]);
-    assert_eq!((ran.code, ran.json()["outcome"].as_str()), (0, Some("nothing_to_do")));
+    assert_eq!(
+        (ran.code, ran.json()["outcome"].as_str()),
+        (0, Some("nothing_to_do"))
+    );
     // The earlier proposal still waits (weakness 22: a newer night must not hide it).
-    assert_eq!(home.run(&["proposal", "list", "--json"]).json().as_array().unwrap().len(), 1);
+    assert_eq!(
+        home.run(&["proposal", "list", "--json"])
+            .json()
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 #[test]
@@ -174,7 +247,11 @@ fn auto_adopt_leaves_what_a_simulation_proposed() {
     let ran = home.run(&["sleep", "run", "--auto-adopt", "--json"]).json();
     assert_eq!(ran["outcome"], "proposed");
     assert_eq!(ran["adopted"].as_array().unwrap().len(), 0);
-    assert!(ran["notes"].to_string().contains("simulation"), "{}", ran["notes"]);
+    assert!(
+        ran["notes"].to_string().contains("simulation"),
+        "{}",
+        ran["notes"]
+    );
     assert!(!home.skill().exists());
 }
 
@@ -194,7 +271,17 @@ fn called_by_the_references_name_it_is_the_same() {
         .unwrap();
     let status: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     // §9.5: the reference's keys.
-    for key in ["night", "state_path", "project", "history_tail", "latest_staging", "slow_memory_chars", "staged_skills", "adopted_skills", "has_managed_proposal"] {
+    for key in [
+        "night",
+        "state_path",
+        "project",
+        "history_tail",
+        "latest_staging",
+        "slow_memory_chars",
+        "staged_skills",
+        "adopted_skills",
+        "has_managed_proposal",
+    ] {
         assert!(status.get(key).is_some(), "{key}");
     }
     assert_eq!(status["night"], 1);

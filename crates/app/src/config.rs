@@ -100,8 +100,7 @@ pub async fn set(app: &App, input: SetInput) -> Result<SettingRow, Problem> {
     files::write_private(&file, after.as_bytes())?;
     let resolved = resolved(app, input.project.as_deref())?;
     let row = row(&input.key)
-        .map(|row| row.key)
-        .unwrap_or(&input.key)
+        .map_or(input.key.as_str(), |row| row.key)
         .to_owned();
     let mut changed = rows(&resolved)
         .into_iter()

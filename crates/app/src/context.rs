@@ -8,6 +8,7 @@ use skillopt_core::Problem;
 use skillopt_models::CancelToken;
 use skillopt_settings::{ConfigPaths, Layers, ProjectRef, Resolved};
 use skillopt_sleep::context::{Context as NightContext, Listener};
+use skillopt_store::adoption::{self, Recovered};
 use skillopt_store::projects::{self, Project};
 use skillopt_store::{Clock, Paths, Store};
 
@@ -32,6 +33,8 @@ pub struct App {
     pub cancel: CancelToken,
     /// Told about progress.
     pub listener: Listener,
+    /// Adoptions a dead process left half-written, which were undone when the store was opened.
+    pub recovered: Vec<Recovered>,
 }
 
 impl std::fmt::Debug for App {
@@ -43,7 +46,7 @@ impl std::fmt::Debug for App {
 }
 
 impl App {
-    /// Opens the store of this environment.
+    /// Opens the store of this environment, and undoes what a dead process left half-written.
     ///
     /// Errors: `home_unknown`, and those of [`Store::open`].
     pub fn open(
@@ -53,6 +56,7 @@ impl App {
     ) -> Result<Self, Problem> {
         let paths = Paths::from_env(&environment)?;
         let store = Arc::new(Store::open(&paths, Arc::clone(&clock))?);
+        let recovered = adoption::recover(&store, &paths)?;
         let home = home(&environment)?;
         Ok(Self {
             store,
@@ -64,6 +68,7 @@ impl App {
             flags: Vec::new(),
             cancel: CancelToken::new(),
             listener: Arc::new(|_| {}),
+            recovered,
         })
     }
 

@@ -1,6 +1,6 @@
 //! Nights: list, show, stop.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -123,7 +123,7 @@ pub struct StageRow {
 
 /// Shows a night.
 pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
-    let id = which(app, input.id, input.project)?;
+    let id = which(app, input.id, input.project.as_deref())?;
     app.store
         .read(|db| {
             let Some(night) = nights::get(db, id)? else {
@@ -222,12 +222,12 @@ pub async fn cancel(app: &App, input: CancelInput) -> Result<Cancelled, Problem>
     Ok(Cancelled { id, told: false })
 }
 
-fn which(app: &App, id: Option<i64>, project: Option<PathBuf>) -> Result<i64, Problem> {
+fn which(app: &App, id: Option<i64>, project: Option<&Path>) -> Result<i64, Problem> {
     if let Some(id) = id {
         return Ok(id);
     }
     let project = app
-        .known_project(project.as_deref())?
+        .known_project(project)?
         .ok_or_else(crate::project::not_registered)?;
     let newest = app
         .store

@@ -1,6 +1,6 @@
 //! Projects: registered folders whose documents are improved.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use skillopt_core::{Instant, Problem};
@@ -99,7 +99,7 @@ pub async fn relocate(app: &App, input: MoveInput) -> Result<ProjectRow, Problem
     let old = app.directory.join(&input.project);
     let project = all
         .into_iter()
-        .find(|project| project.id == input.project || PathBuf::from(&project.root) == old)
+        .find(|project| project.id == input.project || Path::new(&project.root) == old)
         .ok_or_else(not_registered)?;
     let to = app.directory.join(&input.to);
     let moved = app.store.commit("move project", |tx| {

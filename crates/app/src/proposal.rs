@@ -246,7 +246,6 @@ pub struct AdoptOutput {
 /// Adopts a proposal or some of its rules.
 pub async fn adopt(app: &App, input: AdoptInput) -> Result<Box<AdoptOutput>, Problem> {
     let (context, id) = find(app, input.id.as_deref(), input.project.as_deref())?;
-    adopt::recover(&context)?;
     let selection = Selection {
         targets: input.targets,
         rules: input.rules,

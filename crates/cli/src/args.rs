@@ -18,14 +18,14 @@ use skillopt_settings::{Kind, ROWS};
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
-    pub(crate) common: Common,
+    pub(crate) common: EveryCommand,
     #[command(subcommand)]
     pub(crate) command: Verb,
 }
 
 /// What every command takes.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Common {
+pub(crate) struct EveryCommand {
     /// The project's folder, instead of the one you are in.
     #[arg(long, value_name = "FOLDER", global = true)]
     pub(crate) project: Option<PathBuf>,

@@ -79,7 +79,10 @@ fn with_alias(mut words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
-fn execute(common: &args::Common, command: commands::Command) -> Result<(Output, App), Problem> {
+fn execute(
+    common: &args::EveryCommand,
+    command: commands::Command,
+) -> Result<(Output, App), Problem> {
     let environment: BTreeMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
@@ -105,6 +108,18 @@ fn execute(common: &args::Common, command: commands::Command) -> Result<(Output,
                 "Try again.",
             )
         })?;
+    for one in &app.recovered {
+        print_error(&format!(
+            "An adoption of {} that was cut short was taken back.",
+            one.proposal
+        ));
+        for path in &one.left {
+            print_error(&format!(
+                "{} was changed meanwhile and was left as it is.",
+                path.display()
+            ));
+        }
+    }
     let cancel = app.cancel.clone();
     let result = runtime.block_on(async {
         let stop = tokio::spawn(async move {

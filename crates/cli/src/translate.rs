@@ -8,7 +8,7 @@ use skillopt_app::{
     sleep,
 };
 
-use crate::args::{Common, Config, Data, Night, Project, Proposal, Sleep, Verb};
+use crate::args::{Config, Data, EveryCommand, Night, Project, Proposal, Sleep, Verb};
 
 /// What the words ask for.
 pub(crate) enum Asked {
@@ -35,7 +35,7 @@ pub(crate) enum View {
     AssertImproves,
 }
 
-pub(crate) fn translate(verb: Verb, common: &Common) -> Asked {
+pub(crate) fn translate(verb: Verb, common: &EveryCommand) -> Asked {
     let project = common.project.clone();
     let which = || project::Which {
         project: project.clone(),

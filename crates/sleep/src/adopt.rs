@@ -14,7 +14,7 @@ use skillopt_core::document::{Target, TargetKind};
 use skillopt_core::edit::Edit;
 use skillopt_core::hash::sha256_hex;
 use skillopt_core::scan;
-use skillopt_store::adoption::{self, Change, Kind, Plan, Recovered};
+use skillopt_store::adoption::{self, Change, Kind, Plan};
 use skillopt_store::proposals::{self, Proposal, ProposalTarget, TargetState};
 use skillopt_store::receipts::{self, Receipt};
 use skillopt_store::rejected::{self, By};
@@ -83,25 +83,6 @@ impl Planned {
     pub fn is_untested(&self) -> bool {
         self.documents.iter().any(|document| document.subset)
     }
-}
-
-/// Undoes what a dead process left half-written. Called at the start of everything that writes.
-pub fn recover(context: &Context) -> Result<Vec<Recovered>, Problem> {
-    let recovered = adoption::recover(&context.store, &context.paths)?;
-    for one in &recovered {
-        context.note(format!(
-            "An adoption of {} that was cut short was taken back ({} files).",
-            one.proposal,
-            one.restored.len()
-        ));
-        for path in &one.left {
-            context.note(format!(
-                "{} was changed meanwhile and was left as it is.",
-                path.display()
-            ));
-        }
-    }
-    Ok(recovered)
 }
 
 /// The proposal with this id, with its documents. Error: `proposal_unknown`.
@@ -200,7 +181,6 @@ pub fn apply(
             "Read it with `skillopt proposal show`; if it is what you want, adopt it with --confirm-flags.",
         ));
     }
-    recover(context)?;
     let project = planned.plan.project.clone();
     adoption::perform(&context.store, &context.paths, &planned.plan, |tx, _| {
         for document in &planned.documents {
@@ -293,7 +273,6 @@ pub fn rollback_plan(context: &Context, proposal: Option<&str>) -> Result<(Strin
 
 /// Takes an adoption back, byte for byte. Refuses with `file_changed` when a file was edited since.
 pub fn rollback(context: &Context, id: &str, plan: &Plan) -> Result<Vec<Receipt>, Problem> {
-    recover(context)?;
     adoption::perform(&context.store, &context.paths, plan, |tx, _| {
         for change in &plan.changes {
             proposals::decide(tx, id, &change.target, TargetState::RolledBack, "")?;
@@ -430,7 +409,7 @@ fn document(
             text: before.clone(),
         };
         let applied = apply::apply(&consolidate::base_text(&live), &edits)
-            .map_err(|fault| fault.problem())?;
+            .map_err(skillopt_core::region::RegionFault::problem)?;
         if let Some((edit, _)) = applied.unmatched.first() {
             return Err(Problem::permanent(
                 "selection_unusable",

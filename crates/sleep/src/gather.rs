@@ -97,7 +97,7 @@ pub fn gather(
         match archived.get(name) {
             Some(task) => tasks.push(task_of(name, members, project, Some(task))),
             None if sessions.len() >= limits.min_recurrence => {
-                tasks.push(task_of(name, members, project, None))
+                tasks.push(task_of(name, members, project, None));
             }
             None => waiting += occurrences.iter().filter(|o| o.cluster == name).count() as u64,
         }

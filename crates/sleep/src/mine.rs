@@ -125,7 +125,7 @@ pub(crate) fn requests(session: &Session) -> Vec<Request<'_>> {
                 let praise = signals.iter().any(|signal| signal.starts_with("pos:"));
                 match found.last_mut() {
                     Some(request) if feedback::correction(&turn.text) => {
-                        request.corrections.push(turn)
+                        request.corrections.push(turn);
                     }
                     Some(request) if praise && one_line(&turn.text).chars().count() < 120 => {
                         request.remarks.push(turn);

@@ -115,7 +115,7 @@ pub(crate) async fn pass(
             match grade {
                 Ok(reply) => match reply.parsed {
                     Parsed::Score { score, reason } => {
-                        rollout.score = judge::rubric(score, &reason)
+                        rollout.score = judge::rubric(score, &reason);
                     }
                     _ => rollout.error = Some("reply_unreadable".to_owned()),
                 },

@@ -142,7 +142,6 @@ fn record_stop(
 }
 
 async fn night(context: &Context, plan: Plan, report: &mut NightReport) -> Result<(), Stop> {
-    adopt::recover(context)?;
     let (roles, templates) = night::models(context).await?;
     report.backends(&roles);
     if let Some(file) = &plan.tasks {
@@ -225,7 +224,7 @@ fn auto_adopt(context: &Context, report: &mut NightReport) {
             report.adopted = receipts
                 .into_iter()
                 .map(|receipt| receipt.real_path)
-                .collect()
+                .collect();
         }
         Err(problem) => report
             .notes
@@ -360,11 +359,11 @@ pub(crate) fn gathered(context: &Context, mined: &Mined) -> Result<Prepared, Pro
         &context.project.root,
         limits,
     );
-    Ok(prepare(context, gathered, archive))
+    Ok(prepare(context, gathered, &archive))
 }
 
 /// Splits for new tasks, archived held-out tasks beside them, recalled and dreamt ones behind.
-fn prepare(context: &Context, gathered: Gathered, archive: Vec<Task>) -> Prepared {
+fn prepare(context: &Context, gathered: Gathered, archive: &[Task]) -> Prepared {
     let settings = &context.settings;
     let mut notes = Vec::new();
     let mut tonight = gathered.tasks.clone();
@@ -379,7 +378,7 @@ fn prepare(context: &Context, gathered: Gathered, archive: Vec<Task>) -> Prepare
             notes,
         };
     }
-    let assigned = split::assign(&mut tonight, &archive, settings.fractions(), settings.seed);
+    let assigned = split::assign(&mut tonight, archive, settings.fractions(), settings.seed);
     if !assigned.excluded.is_empty() {
         notes.push(format!(
             "{} tasks were left out because they share a session with a held-out one.",
@@ -405,7 +404,7 @@ fn prepare(context: &Context, gathered: Gathered, archive: Vec<Task>) -> Prepare
         ));
     }
     tonight.extend(held);
-    let recalled = skillopt_core::recall::recall(&tonight, &archive, settings.recall as usize);
+    let recalled = skillopt_core::recall::recall(&tonight, archive, settings.recall as usize);
     tonight.extend(recalled);
     let dreams = skillopt_core::dream::variants(&tonight, settings.dream_factor);
     tonight.extend(dreams);

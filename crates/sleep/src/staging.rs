@@ -100,8 +100,8 @@ fn row(
     target: &Target,
 ) -> Result<Option<NewTarget>, Problem> {
     let base = consolidate::base_text(target);
-    let applied =
-        skillopt_core::apply::apply(&base, &report.applied).map_err(|fault| fault.problem())?;
+    let applied = skillopt_core::apply::apply(&base, &report.applied)
+        .map_err(skillopt_core::region::RegionFault::problem)?;
     let proposed = applied.document;
     let objections = objections(context, target, &proposed);
     if let Some(objection) = objections.iter().find(|objection| objection.blocks) {

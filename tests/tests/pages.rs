@@ -1,0 +1,147 @@
+//! Pages of `docs/` that must say what the code says. `cargo xtask docs` writes the generated ones.
+
+use std::collections::BTreeSet;
+
+#[path = "shared/checkout.rs"]
+mod checkout;
+
+use checkout::{files, members, read, root};
+use skillopt_settings::{GROUPS, ROWS, Restriction, Settings};
+
+/// The string literal that `text` starts with, if it is a code: `snake_case`, at least two letters.
+fn code_at(text: &str) -> Option<&str> {
+    let inner = text.trim_start().strip_prefix('"')?;
+    let code = &inner[..inner.find('"')?];
+    let letters = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    (code.len() > 1 && code.chars().all(letters)).then_some(code)
+}
+
+/// Codes of public errors in a source file: the first argument of `permanent(` and `temporary(`,
+/// and what stands on the right of the arms of a function called `code`.
+fn codes(text: &str, found: &mut BTreeSet<String>) {
+    let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+    for word in ["permanent(", "temporary("] {
+        for (position, _) in text.match_indices(word) {
+            found.extend(code_at(&text[position + word.len()..]).map(str::to_owned));
+        }
+    }
+    for (position, _) in text.match_indices("fn code(") {
+        let body = &text[position..];
+        let body = &body[..body.find("\n    }\n").unwrap_or(body.len())];
+        for (arm, _) in body.match_indices("=> ") {
+            found.extend(code_at(&body[arm + 3..]).map(str::to_owned));
+        }
+    }
+}
+
+#[test]
+fn every_error_code_is_on_the_page_of_errors() {
+    let mut in_code = BTreeSet::new();
+    for file in members()
+        .iter()
+        .flat_map(|member| files(&member.join("src"), "rs"))
+    {
+        codes(&read(&file), &mut in_code);
+    }
+    let on_page: BTreeSet<String> = read(&root().join("docs/errors.md"))
+        .lines()
+        .filter_map(|line| Some(line.strip_prefix("| `")?.split_once('`')?.0.to_owned()))
+        .collect();
+    let missing: Vec<_> = in_code.difference(&on_page).collect();
+    let stale: Vec<_> = on_page.difference(&in_code).collect();
+    assert!(
+        missing.is_empty() && stale.is_empty(),
+        "missing: {missing:?}\nno longer there: {stale:?}"
+    );
+}
+
+/// The page of settings, from the table they are defined in.
+fn settings_page() -> String {
+    let mut page = String::from(
+        "# Settings\n\n\
+         Each setting has a default and can be set, from weakest to strongest, in: your settings file \
+         (`settings.toml` in the settings directory), the project's file in the same directory, the \
+         repository's `.skillopt.toml`, an environment variable, a flag. `skillopt config explain KEY` \
+         says which of them holds, `skillopt config set KEY VALUE` writes your settings file and keeps \
+         its comments.\n\n\
+         A repository is not trusted: it may only do what the last column says, and every other key in \
+         its file is reported and ignored.\n\n\
+         This page is written by `cargo xtask docs`.\n",
+    );
+    let defaults = Settings::default();
+    for (group, about) in GROUPS {
+        page.push_str(&format!(
+            "\n## {group}\n\n{about}\n\n| Key | Takes | Default | Meaning | Flag | Variable | Repository |\n\
+             | --- | --- | --- | --- | --- | --- | --- |\n"
+        ));
+        for row in ROWS.iter().filter(|row| row.group() == *group) {
+            page.push_str(&format!(
+                "| `{}` | {} | `{}` | {} | `--{}` | `{}` | {} |\n",
+                row.key,
+                row.kind.allowed().replace('|', "\\|"),
+                defaults.get(row),
+                row.text.trim().replace('|', "\\|"),
+                row.flag,
+                row.variable(),
+                repository(row.repository),
+            ));
+        }
+    }
+    page
+}
+
+fn repository(may: Option<Restriction>) -> &'static str {
+    match may {
+        None => "",
+        Some(Restriction::Add) => "may add",
+        Some(Restriction::TurnOff) => "may switch off",
+        Some(Restriction::Lower) => "may lower",
+    }
+}
+
+#[test]
+fn the_page_of_settings_is_the_table() {
+    let path = root().join("docs/settings.md");
+    let page = settings_page();
+    if std::env::var_os("SKILLOPT_WRITE_PAGES").is_some() {
+        let mut file = std::fs::File::create(&path).expect("docs/ can be written");
+        std::io::Write::write_all(&mut file, page.as_bytes()).expect("docs/ can be written");
+    }
+    assert_eq!(read(&path), page, "run `cargo xtask docs`");
+}
+
+#[test]
+fn codes_are_found_where_they_are_given() {
+    let text = "Problem::permanent(\n    \"a_code\", format!(\"x\"))\nself.temporary(\"other\", \"\")\n\
+                fn code(&self) -> &'static str {\n match self {\n Self::A => \"third\",\n }\n    }\n\
+                x => \"not_one\"\n#[cfg(test)]\nmod tests { Problem::permanent(\"only_a_test\") }";
+    let mut found = BTreeSet::new();
+    codes(text, &mut found);
+    assert_eq!(
+        found.into_iter().collect::<Vec<_>>(),
+        ["a_code", "other", "third"]
+    );
+}
+
+#[test]
+fn links_between_pages_lead_somewhere() {
+    let mut pages = vec![root().join("README.md"), root().join("CHANGELOG.md")];
+    pages.extend(files(&root().join("docs"), "md"));
+    let mut dead = Vec::new();
+    for page in pages {
+        let text = read(&page);
+        for (position, _) in text.match_indices("](") {
+            let target = text[position + 2..]
+                .split([')', '#', ' '])
+                .next()
+                .unwrap_or_default();
+            if target.is_empty() || target.contains("://") {
+                continue;
+            }
+            if !page.with_file_name(target).exists() {
+                dead.push(format!("{}: {target}", page.display()));
+            }
+        }
+    }
+    assert!(dead.is_empty(), "{}", dead.join("\n"));
+}
