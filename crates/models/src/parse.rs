@@ -81,7 +81,12 @@ pub enum Parsed {
     /// Tasks found in a session.
     Mined(Mined),
     /// A grade.
-    Score(Grade),
+    Score {
+        /// 1 when every point is met. Finite and in [0, 1].
+        score: f64,
+        /// Why, in the grader's words, cut.
+        reason: String,
+    },
     /// Edits of one document.
     Edits(Proposed),
 }
@@ -127,15 +132,6 @@ pub enum Needs {
     Tools,
 }
 
-/// A grade. Finite and in [0, 1].
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Grade {
-    /// 1 when every point is met.
-    pub score: f64,
-    /// Why, in the grader's words, cut.
-    pub reason: String,
-}
-
 /// What an optimizer proposed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Proposed {
@@ -175,7 +171,7 @@ pub fn parse(expect: &Expect, reply: &str) -> Result<Parsed, Unreadable> {
         Expect::Mined { turns } => {
             read(text, mined::is_meant, |value| mined::read(value, *turns)).map(Parsed::Mined)
         }
-        Expect::Score => read(text, is_grade, grade).map(Parsed::Score),
+        Expect::Score => read(text, is_grade, grade),
         Expect::Edits { budget, tasks } => read(text, proposed::is_meant, |value| {
             proposed::read(value, *budget, tasks)
         })
@@ -231,7 +227,7 @@ fn is_grade(value: &str) -> bool {
     pairs(value).is_some_and(|pairs| pairs.iter().any(|(name, _)| name == "score"))
 }
 
-fn grade(value: &str) -> Result<Grade, Unreadable> {
+fn grade(value: &str) -> Result<Parsed, Unreadable> {
     // An array would be read field by field.
     if !value.starts_with('{') {
         return Err(unreadable("it is not an object with one score"));
@@ -260,7 +256,7 @@ fn grade(value: &str) -> Result<Grade, Unreadable> {
         .and_then(|raw| serde_json::from_str::<String>(raw.get()).ok())
         .unwrap_or_default();
     // abs() turns -0 into 0.
-    Ok(Grade {
+    Ok(Parsed::Score {
         score: score.abs(),
         reason: head(reason.trim(), REASON_LIMIT).to_owned(),
     })

@@ -160,7 +160,7 @@ pub struct Reply {
     pub call: String,
     /// The attempt row that brought it.
     pub attempt: i64,
-    /// The reply as it came.
+    /// The reply; without the reasoning some models put in front of it when it is an attempt's.
     pub text: String,
     /// What it says.
     pub parsed: Parsed,

@@ -22,7 +22,7 @@ use crate::path::{PathOptions, Roles};
 use crate::persona_sim::PersonaSim;
 use crate::price::{Price, Prices};
 use crate::templates::{Loaded, Templates};
-use crate::{claude, mock, openai_compatible, persona_sim};
+use crate::{claude, handoff, mock, openai_compatible, persona_sim};
 
 /// A backend keeps the time of a try itself and says which wait was too long; the path only steps in
 /// when it does not end.
@@ -40,33 +40,10 @@ pub struct Surroundings<'a> {
     pub cancel: &'a CancelToken,
 }
 
-/// The backends of this version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Mock,
-    PersonaSim,
-    OpenAiCompatible,
-    Claude,
-    Handoff,
-}
-
-impl Kind {
-    /// The backend a setting names. The settings know no others.
-    fn named(word: &str) -> Self {
-        match word {
-            persona_sim::KIND => Self::PersonaSim,
-            "openai_compatible" => Self::OpenAiCompatible,
-            "claude" => Self::Claude,
-            "handoff" => Self::Handoff,
-            _ => Self::Mock,
-        }
-    }
-}
-
 /// Backend and model of one side, resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Choice {
-    kind: Kind,
+    kind: String,
     model: String,
 }
 
@@ -78,17 +55,12 @@ impl Choice {
             Side::Target => (&settings.target_backend, &settings.target_model),
             Side::Optimizer => (&settings.optimizer_backend, &settings.optimizer_model),
         };
-        let whole = Kind::named(&settings.backend);
-        let kind = if kind.is_empty() { whole } else { Kind::named(kind) };
+        let kind = if kind.is_empty() { &settings.backend } else { kind };
         let model = match model.trim() {
-            "" if kind == whole => settings.model.trim(),
+            "" if *kind == settings.backend => settings.model.trim(),
             model => model,
         };
-        Self { kind, model: model.to_owned() }
-    }
-
-    const fn simulates(&self) -> bool {
-        matches!(self.kind, Kind::Mock | Kind::PersonaSim)
+        Self { kind: kind.clone(), model: model.to_owned() }
     }
 }
 
@@ -103,7 +75,7 @@ impl Roles {
         let (target, optimizer) = (Choice::of(settings, Side::Target), Choice::of(settings, Side::Optimizer));
         // With two providers the key belongs to the server: it must not be sent to another company.
         let both = [&target, &optimizer];
-        let key_is_for_server = both.iter().any(|choice| choice.kind == Kind::OpenAiCompatible);
+        let key_is_for_server = both.iter().any(|choice| choice.kind == openai_compatible::KIND);
         let made = make(&target, settings, around, key_is_for_server).await?;
         if target == optimizer {
             return Ok(Self { optimizer: Arc::clone(&made), target: made });
@@ -116,14 +88,18 @@ impl Roles {
     pub fn simulated(&self) -> bool {
         [&self.target, &self.optimizer]
             .iter()
-            .all(|backend| matches!(backend.id().kind.as_str(), mock::KIND | persona_sim::KIND))
+            .all(|backend| is_simulation(&backend.id().kind))
     }
 
     /// [`simulated`](Self::simulated) before any backend is made.
     #[must_use]
     pub fn simulated_by_settings(settings: &Settings) -> bool {
-        [Side::Target, Side::Optimizer].into_iter().all(|side| Choice::of(settings, side).simulates())
+        [Side::Target, Side::Optimizer].into_iter().all(|side| is_simulation(&Choice::of(settings, side).kind))
     }
+}
+
+fn is_simulation(kind: &str) -> bool {
+    matches!(kind, mock::KIND | persona_sim::KIND)
 }
 
 async fn make(
@@ -134,11 +110,11 @@ async fn make(
 ) -> Result<Arc<dyn Backend>, Problem> {
     let seconds = |seconds: u32| Duration::from_secs(u64::from(seconds));
     let lookup = |name: &str| around.environment.get(name).cloned();
-    Ok(match choice.kind {
-        Kind::Mock => Arc::new(Mock),
-        Kind::PersonaSim => Arc::new(PersonaSim),
-        Kind::Handoff => Arc::new(Handoff::new(around.handoff.clone())),
-        Kind::OpenAiCompatible => {
+    Ok(match choice.kind.as_str() {
+        mock::KIND => Arc::new(Mock),
+        persona_sim::KIND => Arc::new(PersonaSim),
+        handoff::KIND => Arc::new(Handoff::new(around.handoff.clone())),
+        openai_compatible::KIND => {
             let server = openai_compatible::OpenAiCompatible::new(openai_compatible::Options {
                 address: openai_compatible::Address::parse(&settings.endpoint)?,
                 key: ApiKey::from_variable(&settings.api_key_env, lookup)?,
@@ -150,7 +126,7 @@ async fn make(
             })?;
             Arc::new(server.with_served_model(around.cancel).await.map_err(|error| error.problem())?)
         }
-        Kind::Claude => {
+        claude::KIND => {
             let variable = if key_is_for_server { "" } else { settings.api_key_env.as_str() };
             let options = claude::Options {
                 path: PathBuf::from(settings.claude_path.trim()),
@@ -164,22 +140,29 @@ async fn make(
             };
             Arc::new(claude::Claude::new(options, around.cancel).await?)
         }
+        // §14 #15: an unknown name became a simulation silently. Settings that were loaded have none.
+        unknown => {
+            return Err(Problem::permanent(
+                "backend_unknown",
+                format!("There is no backend called \"{unknown}\"."),
+                format!("Set models.backend to one of {}.", skillopt_settings::BACKENDS.words.join(", ")),
+            ));
+        }
     })
 }
 
 impl PathOptions {
-    /// What the settings say about budget, prices, limits and times. 0 is no limit.
+    /// What the settings say about budget, prices, limits and times.
     #[must_use]
     pub fn from_settings(settings: &Settings) -> Self {
-        let limit = |value: u64| (value > 0).then_some(value);
-        // A bound in units of the currency has at most six digits before the point.
+        // So much per million tokens is so many millionths for a million of them. 0 is no limit.
         let micros = (settings.max_cost_per_night > 0.0)
             .then(|| Price { input: settings.max_cost_per_night, output: 0.0 }.micros(1_000_000, 0));
         Self {
             caps: Caps {
-                calls: limit(u64::from(settings.max_calls_per_night)),
-                time: limit(u64::from(settings.max_minutes_per_night)).map(|minutes| Duration::from_secs(minutes * 60)),
-                tokens: limit(settings.max_tokens_per_night),
+                calls: Some(u64::from(settings.max_calls_per_night)),
+                time: Some(Duration::from_secs(u64::from(settings.max_minutes_per_night) * 60)),
+                tokens: Some(settings.max_tokens_per_night),
                 cost_micros: micros,
             },
             prices: Prices {
@@ -232,31 +215,32 @@ mod tests {
         Roles::from_settings(settings, &around).await
     }
 
-    fn of(backend: Kind) -> Settings {
-        Settings { backend, ..Settings::default() }
+    fn of(backend: &str) -> Settings {
+        Settings { backend: backend.to_owned(), ..Settings::default() }
     }
 
     #[tokio::test]
     async fn equal_sides_share_a_backend_and_others_do_not() {
-        let same = roles(&of(Kind::Mock), &[]).await.unwrap();
+        let same = roles(&of(mock::KIND), &[]).await.unwrap();
         assert!(Arc::ptr_eq(&same.target, &same.optimizer) && same.simulated());
-        let settings = Settings { optimizer_backend: Some(Kind::Handoff), ..of(Kind::PersonaSim) };
+        let settings = Settings { optimizer_backend: handoff::KIND.into(), ..of(persona_sim::KIND) };
         let two = roles(&settings, &[]).await.unwrap();
         assert_eq!((two.target.id().kind.as_str(), two.optimizer.id().kind.as_str()), ("persona-sim", "handoff"));
         assert!(!two.simulated() && !Roles::simulated_by_settings(&settings));
-        assert!(Roles::simulated_by_settings(&Settings { target_backend: Some(Kind::PersonaSim), ..of(Kind::Mock) }));
+        assert_eq!(roles(&of("cluade"), &[]).await.unwrap_err().code, "backend_unknown");
+        assert!(Roles::simulated_by_settings(&Settings { target_backend: persona_sim::KIND.into(), ..of(mock::KIND) }));
     }
 
     #[test]
     fn a_model_is_inherited_with_its_backend_only() {
         let settings = Settings {
             model: "m".into(),
-            target_backend: Some(Kind::Claude),
+            target_backend: claude::KIND.into(),
             optimizer_model: "o".into(),
-            ..of(Kind::OpenAiCompatible)
+            ..of(openai_compatible::KIND)
         };
-        assert_eq!(Choice::of(&settings, Side::Target), Choice { kind: Kind::Claude, model: String::new() });
-        assert_eq!(Choice::of(&settings, Side::Optimizer), Choice { kind: Kind::OpenAiCompatible, model: "o".into() });
+        assert_eq!(Choice::of(&settings, Side::Target), Choice { kind: claude::KIND.into(), model: String::new() });
+        assert_eq!(Choice::of(&settings, Side::Optimizer), Choice { kind: openai_compatible::KIND.into(), model: "o".into() });
         let inherited = Settings { optimizer_model: String::new(), ..settings };
         assert_eq!(Choice::of(&inherited, Side::Optimizer).model, "m");
     }
@@ -267,7 +251,7 @@ mod tests {
             endpoint: "https://api.example.com/v1".into(),
             api_key_env: "EXAMPLE_KEY".into(),
             model: "m".into(),
-            ..of(Kind::OpenAiCompatible)
+            ..of(openai_compatible::KIND)
         };
         assert_eq!(roles(&settings, &[]).await.unwrap_err().code, "api_key_missing");
         let made = roles(&settings, &[("EXAMPLE_KEY", "k-1")]).await.unwrap();
@@ -287,7 +271,7 @@ mod tests {
             ..Settings::default()
         });
         let time = Some(Duration::from_secs(180));
-        assert_eq!(options.caps, Caps { calls: None, time, tokens: Some(7), cost_micros: Some(1_500_000) });
+        assert_eq!(options.caps, Caps { calls: Some(0), time, tokens: Some(7), cost_micros: Some(1_500_000) });
         assert_eq!(options.prices.of("any"), Some(Price { input: 2.0, output: 2.0 }));
         assert_eq!(options.temperature, Some(0.5));
         assert_eq!(PathOptions::from_settings(&Settings::default()).caps.cost_micros, None);

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use skillopt_core::check::RuleJudge;
 use skillopt_core::task::Check;
 use skillopt_core::text::head;
 
@@ -119,20 +120,7 @@ fn usable(value: Value) -> Option<Check> {
     if check.op == "tool_called" {
         return None;
     }
-    compiles(&check).then_some(check)
-}
-
-// WAITING-FOR-CORE-CHECK
-fn compiles(check: &Check) -> bool {
-    [
-        "contains",
-        "not_contains",
-        "max_chars",
-        "min_chars",
-        "no_refusal",
-        "regex",
-        "section_present",
-        "section_contains",
-    ]
-    .contains(&check.op.as_str())
+    RuleJudge::compile(std::slice::from_ref(&check))
+        .is_ok()
+        .then_some(check)
 }

@@ -4,9 +4,16 @@ use skillopt_core::edit::EditOp;
 
 use super::*;
 
+/// A grade that was read.
+#[derive(Debug, PartialEq)]
+struct Grade {
+    score: f64,
+    reason: String,
+}
+
 fn score(reply: &str) -> Result<Grade, String> {
     match parse(&Expect::Score, reply) {
-        Ok(Parsed::Score(grade)) => Ok(grade),
+        Ok(Parsed::Score { score, reason }) => Ok(Grade { score, reason }),
         Ok(other) => panic!("{other:?}"),
         Err(Unreadable(why)) => Err(why),
     }

@@ -65,7 +65,10 @@ impl Heard {
         Ok(Reply {
             call: key.to_owned(),
             attempt: self.attempt,
-            text: self.text,
+            text: match &parsed {
+                Parsed::Text(answer) => answer.clone(),
+                Parsed::Mined(_) | Parsed::Score { .. } | Parsed::Edits(_) => self.text,
+            },
             parsed,
             fresh: self.fresh,
             usage: self.usage,

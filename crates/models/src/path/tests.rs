@@ -29,7 +29,7 @@ async fn results_come_in_the_order_of_the_rows_and_few_are_in_flight() {
     let scores: Vec<_> = results
         .into_iter()
         .map(|result| match result.unwrap().parsed {
-            Parsed::Score(grade) => (grade.score * 100.0).round(),
+            Parsed::Score { score, .. } => (score * 100.0).round(),
             other => panic!("{other:?}"),
         })
         .collect();
@@ -116,7 +116,7 @@ async fn an_unreadable_reply_is_asked_for_once_more_and_counted() {
         .unwrap()
         .remove(0)
         .unwrap();
-    assert!(matches!(reply.parsed, Parsed::Score(ref grade) if grade.score == 0.7));
+    assert!(matches!(reply.parsed, Parsed::Score { score, .. } if score == 0.7));
     let asked = backend.asked();
     assert_eq!(
         asked.iter().map(|call| call.ask).collect::<Vec<_>>(),

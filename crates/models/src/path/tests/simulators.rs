@@ -22,7 +22,7 @@ async fn simulators_are_written_down_in_batches_and_resumed() {
     for (n, result) in (0_u32..).zip(&results) {
         let reply = result.as_ref().unwrap();
         assert!(
-            matches!(&reply.parsed, Parsed::Score(grade) if grade.score == f64::from(n % 200 % 2))
+            matches!(&reply.parsed, Parsed::Score { score, .. } if *score == f64::from(n % 200 % 2))
         );
         assert_eq!(reply.fresh, n < 200);
     }
