@@ -1,6 +1,6 @@
 //! `harvest --digests` against what people really typed, on sessions written by real command lines.
 
-#![allow(clippy::disallowed_methods, reason = "a test writes its own files")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,25 +14,17 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/transcripts")
 }
 
-/// The digests and the counts that `sleep harvest --digests` prints for every project at once.
-fn digests(source: &str) -> (Vec<Value>, Value) {
+/// Runs the program in an empty project of a home of its own, on the sessions of these two folders.
+fn skillopt(claude: &str, codex: &str, words: &[&str]) -> String {
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(home.path().join("project")).unwrap();
     let output = Command::new(PROGRAM)
-        .args([
-            "sleep",
-            "harvest",
-            "--digests",
-            "--all-time",
-            "--scope",
-            "all",
-            "--source",
-            source,
-        ])
+        .args(words)
+        .args(["--scope", "all"])
         .arg("--claude-home")
-        .arg(fixtures().join("claude"))
+        .arg(fixtures().join(claude))
         .arg("--codex-home")
-        .arg(fixtures().join("codex"))
+        .arg(fixtures().join(codex))
         .current_dir(home.path().join("project"))
         .env_clear()
         .env("HOME", home.path())
@@ -45,7 +37,20 @@ fn digests(source: &str) -> (Vec<Value>, Value) {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    let text = String::from_utf8(output.stdout).unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The digests and the counts that `sleep harvest --digests` prints for every project at once.
+fn digests(source: &str) -> (Vec<Value>, Value) {
+    let words = [
+        "sleep",
+        "harvest",
+        "--digests",
+        "--all-time",
+        "--source",
+        source,
+    ];
+    let text = skillopt("claude", "codex", &words);
     let mut lines: Vec<Value> = text
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -132,35 +137,12 @@ fn secrets_never_reach_the_digests() {
 
 #[test]
 fn a_first_night_on_real_sessions_shows_suggestions_and_what_is_missing() {
-    let home = tempfile::tempdir().unwrap();
-    std::fs::create_dir_all(home.path().join("project")).unwrap();
-    let output = Command::new(PROGRAM)
-        .args([
-            "sleep",
-            "run",
-            "--json",
-            "--lookback-hours",
-            "0",
-            "--scope",
-            "all",
-        ])
-        .arg("--claude-home")
-        .arg(fixtures().join("claude"))
-        .arg("--codex-home")
-        .arg(fixtures().join("codex"))
-        .current_dir(home.path().join("project"))
-        .env_clear()
-        .env("HOME", home.path())
-        .env("SKILLOPT_DATA_DIR", home.path().join("data"))
-        .env("SKILLOPT_CONFIG_DIR", home.path().join("config"))
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
+    let text = skillopt(
+        "claude",
+        "codex",
+        &["sleep", "run", "--json", "--lookback-hours", "0"],
     );
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let report: Value = serde_json::from_str(&text).unwrap();
     // Coding sessions: every request needed files or tools, which is said, not scored.
     assert_eq!(report["outcome"], "nothing_to_do", "{report}");
     assert!(report["n_sessions"].as_u64() > Some(10), "{report}");
@@ -168,15 +150,12 @@ fn a_first_night_on_real_sessions_shows_suggestions_and_what_is_missing() {
         report["not_replayable"]["needs files"].as_u64() > Some(0),
         "{report}"
     );
-    let words: Vec<&str> = report["suggestions"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|row| row["words"].as_str().unwrap())
-        .collect();
+    let suggestions = report["suggestions"].as_array().unwrap();
     assert!(
-        words.iter().any(|words| words.contains("snake_case")),
-        "{words:?}"
+        suggestions
+            .iter()
+            .any(|row| row["words"].as_str().unwrap().contains("snake_case")),
+        "{suggestions:?}"
     );
     assert!(!report["missing"].as_array().unwrap().is_empty());
     assert_eq!(report["spend"]["calls"], 0);
@@ -184,35 +163,11 @@ fn a_first_night_on_real_sessions_shows_suggestions_and_what_is_missing() {
 
 #[test]
 fn sessions_an_optimizer_made_are_absent() {
-    for (home, flag) in [
-        ("engine-claude", "--claude-home"),
-        ("engine-codex", "--codex-home"),
-    ] {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(folder.path().join("project")).unwrap();
-        let output = Command::new(PROGRAM)
-            .args([
-                "sleep",
-                "harvest",
-                "--digests",
-                "--all-time",
-                "--scope",
-                "all",
-                flag,
-            ])
-            .arg(fixtures().join(home))
-            .current_dir(folder.path().join("project"))
-            .env_clear()
-            .env("HOME", folder.path())
-            .env("SKILLOPT_DATA_DIR", folder.path().join("data"))
-            .env("SKILLOPT_CONFIG_DIR", folder.path().join("config"))
-            .output()
-            .unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        assert_eq!(text.lines().count(), 1, "{home}: only the counts: {text}");
-        assert!(
-            text.contains("engine_call") || text.contains("own_call"),
-            "{home}: {text}"
-        );
-    }
+    let words = ["sleep", "harvest", "--digests", "--all-time"];
+    let text = skillopt("engine-claude", "engine-codex", &words);
+    assert_eq!(text.lines().count(), 1, "only the counts: {text}");
+    assert!(
+        text.contains("engine_call") || text.contains("own_call"),
+        "{text}"
+    );
 }

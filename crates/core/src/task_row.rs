@@ -55,7 +55,11 @@ fn no_reference() -> String {
 fn strings(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) if !text.is_empty() => vec![text.clone()],
-        Value::Array(items) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        Value::Array(items) => items
+            .iter()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -70,7 +74,12 @@ impl TryFrom<TaskRow> for Task {
             "test" => Split::Test,
             other => return Err(format!("task {}: unknown split \"{other}\"", row.id)),
         };
-        let text = || strings(&row.reference).into_iter().next().unwrap_or_default();
+        let text = || {
+            strings(&row.reference)
+                .into_iter()
+                .next()
+                .unwrap_or_default()
+        };
         let judge = match row.reference_kind.as_str() {
             "none" | "" => Judge::None,
             "exact" => Judge::Exact(text()),
@@ -78,11 +87,17 @@ impl TryFrom<TaskRow> for Task {
             "answer" => Judge::Answer(strings(&row.reference)),
             "rule" => {
                 let checks = row.judge.get("checks").cloned().unwrap_or(Value::Null);
-                let checks: Vec<Check> = serde_json::from_value(checks)
-                    .map_err(|error| format!("task {}: its checks cannot be read: {error}", row.id))?;
+                let checks: Vec<Check> = serde_json::from_value(checks).map_err(|error| {
+                    format!("task {}: its checks cannot be read: {error}", row.id)
+                })?;
                 Judge::Rule(checks)
             }
-            other => return Err(format!("task {}: unknown reference_kind \"{other}\"", row.id)),
+            other => {
+                return Err(format!(
+                    "task {}: unknown reference_kind \"{other}\"",
+                    row.id
+                ));
+            }
         };
         Ok(Self {
             id: row.id,
@@ -157,7 +172,10 @@ mod tests {
             Judge::Exact("42".into()),
             Judge::Rubric("is polite".into()),
             Judge::Answer(vec!["a".into(), "b".into()]),
-            Judge::Rule(vec![Check { op: "max_chars".into(), arg: json!(80) }]),
+            Judge::Rule(vec![Check {
+                op: "max_chars".into(),
+                arg: json!(80),
+            }]),
         ] {
             let mut task = Task::new("t1", "/w/app", "Say it");
             task.judge = judge;
@@ -171,10 +189,17 @@ mod tests {
     fn legacy_splits_are_read_and_unknown_ones_refused() {
         // §1.2: replay → train, holdout → val. §14 #86: an unknown label must not vanish.
         let read = |split: &str| {
-            serde_json::from_value::<Task>(json!({"id": "a", "project": "", "intent": "x", "split": split}))
+            serde_json::from_value::<Task>(
+                json!({"id": "a", "project": "", "intent": "x", "split": split}),
+            )
         };
         assert_eq!(read("replay").unwrap().split, Split::Train);
         assert_eq!(read("holdout").unwrap().split, Split::Validation);
-        assert!(read("dev").unwrap_err().to_string().contains("unknown split"));
+        assert!(
+            read("dev")
+                .unwrap_err()
+                .to_string()
+                .contains("unknown split")
+        );
     }
 }

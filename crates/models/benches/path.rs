@@ -85,7 +85,7 @@ fn benches(c: &mut Criterion) {
     for piece in ["{", "[", "{\"a\":", "{\"a\":1}"] {
         let text = piece.repeat((1 << 20) / piece.len());
         group.bench_function(piece, |b| {
-            b.iter(|| parse_bytes(&Expect::Score, text.as_bytes()))
+            b.iter(|| parse_bytes(&Expect::Score, text.as_bytes()));
         });
     }
     group.finish();

@@ -55,12 +55,19 @@ impl Choice {
             Side::Target => (&settings.target_backend, &settings.target_model),
             Side::Optimizer => (&settings.optimizer_backend, &settings.optimizer_model),
         };
-        let kind = if kind.is_empty() { &settings.backend } else { kind };
+        let kind = if kind.is_empty() {
+            &settings.backend
+        } else {
+            kind
+        };
         let model = match model.trim() {
             "" if *kind == settings.backend => settings.model.trim(),
             model => model,
         };
-        Self { kind: kind.clone(), model: model.to_owned() }
+        Self {
+            kind: kind.clone(),
+            model: model.to_owned(),
+        }
     }
 }
 
@@ -71,16 +78,30 @@ impl Roles {
     /// Errors: those of the backends (`api_key_missing`, `endpoint_…`, `claude_…`), and
     /// `backend_misconfigured`, `model_unavailable` and `sign_in_needed` when a server is asked for its
     /// model.
-    pub async fn from_settings(settings: &Settings, around: &Surroundings<'_>) -> Result<Self, Problem> {
-        let (target, optimizer) = (Choice::of(settings, Side::Target), Choice::of(settings, Side::Optimizer));
+    pub async fn from_settings(
+        settings: &Settings,
+        around: &Surroundings<'_>,
+    ) -> Result<Self, Problem> {
+        let (target, optimizer) = (
+            Choice::of(settings, Side::Target),
+            Choice::of(settings, Side::Optimizer),
+        );
         // With two providers the key belongs to the server: it must not be sent to another company.
         let both = [&target, &optimizer];
-        let key_is_for_server = both.iter().any(|choice| choice.kind == openai_compatible::KIND);
+        let key_is_for_server = both
+            .iter()
+            .any(|choice| choice.kind == openai_compatible::KIND);
         let made = make(&target, settings, around, key_is_for_server).await?;
         if target == optimizer {
-            return Ok(Self { optimizer: Arc::clone(&made), target: made });
+            return Ok(Self {
+                optimizer: Arc::clone(&made),
+                target: made,
+            });
         }
-        Ok(Self { optimizer: make(&optimizer, settings, around, key_is_for_server).await?, target: made })
+        Ok(Self {
+            optimizer: make(&optimizer, settings, around, key_is_for_server).await?,
+            target: made,
+        })
     }
 
     /// Whether both sides are simulations, so that a score says nothing about a model.
@@ -94,7 +115,9 @@ impl Roles {
     /// [`simulated`](Self::simulated) before any backend is made.
     #[must_use]
     pub fn simulated_by_settings(settings: &Settings) -> bool {
-        [Side::Target, Side::Optimizer].into_iter().all(|side| is_simulation(&Choice::of(settings, side).kind))
+        [Side::Target, Side::Optimizer]
+            .into_iter()
+            .all(|side| is_simulation(&Choice::of(settings, side).kind))
     }
 }
 
@@ -124,10 +147,19 @@ async fn make(
                 clock: Arc::clone(&around.clock),
                 zone: TimeZone::system(),
             })?;
-            Arc::new(server.with_served_model(around.cancel).await.map_err(|error| error.problem())?)
+            Arc::new(
+                server
+                    .with_served_model(around.cancel)
+                    .await
+                    .map_err(|error| error.problem())?,
+            )
         }
         claude::KIND => {
-            let variable = if key_is_for_server { "" } else { settings.api_key_env.as_str() };
+            let variable = if key_is_for_server {
+                ""
+            } else {
+                settings.api_key_env.as_str()
+            };
             let options = claude::Options {
                 path: PathBuf::from(settings.claude_path.trim()),
                 model: choice.model.clone(),
@@ -145,7 +177,10 @@ async fn make(
             return Err(Problem::permanent(
                 "backend_unknown",
                 format!("There is no backend called \"{unknown}\"."),
-                format!("Set models.backend to one of {}.", skillopt_settings::BACKENDS.words.join(", ")),
+                format!(
+                    "Set models.backend to one of {}.",
+                    skillopt_settings::BACKENDS.words.join(", ")
+                ),
             ));
         }
     })
@@ -156,12 +191,19 @@ impl PathOptions {
     #[must_use]
     pub fn from_settings(settings: &Settings) -> Self {
         // So much per million tokens is so many millionths for a million of them. 0 is no limit.
-        let micros = (settings.max_cost_per_night > 0.0)
-            .then(|| Price { input: settings.max_cost_per_night, output: 0.0 }.micros(1_000_000, 0));
+        let micros = (settings.max_cost_per_night > 0.0).then(|| {
+            Price {
+                input: settings.max_cost_per_night,
+                output: 0.0,
+            }
+            .micros(1_000_000, 0)
+        });
         Self {
             caps: Caps {
                 calls: Some(u64::from(settings.max_calls_per_night)),
-                time: Some(Duration::from_secs(u64::from(settings.max_minutes_per_night) * 60)),
+                time: Some(Duration::from_secs(
+                    u64::from(settings.max_minutes_per_night) * 60,
+                )),
                 tokens: Some(settings.max_tokens_per_night),
                 cost_micros: micros,
             },
@@ -205,7 +247,10 @@ mod tests {
     use skillopt_store::SystemClock;
 
     async fn roles(settings: &Settings, environment: &[(&str, &str)]) -> Result<Roles, Problem> {
-        let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let environment = environment
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
         let around = Surroundings {
             environment: &environment,
             handoff: PathBuf::from("/nowhere"),
@@ -216,19 +261,37 @@ mod tests {
     }
 
     fn of(backend: &str) -> Settings {
-        Settings { backend: backend.to_owned(), ..Settings::default() }
+        Settings {
+            backend: backend.to_owned(),
+            ..Settings::default()
+        }
     }
 
     #[tokio::test]
     async fn equal_sides_share_a_backend_and_others_do_not() {
         let same = roles(&of(mock::KIND), &[]).await.unwrap();
         assert!(Arc::ptr_eq(&same.target, &same.optimizer) && same.simulated());
-        let settings = Settings { optimizer_backend: handoff::KIND.into(), ..of(persona_sim::KIND) };
+        let settings = Settings {
+            optimizer_backend: handoff::KIND.into(),
+            ..of(persona_sim::KIND)
+        };
         let two = roles(&settings, &[]).await.unwrap();
-        assert_eq!((two.target.id().kind.as_str(), two.optimizer.id().kind.as_str()), ("persona-sim", "handoff"));
+        assert_eq!(
+            (
+                two.target.id().kind.as_str(),
+                two.optimizer.id().kind.as_str()
+            ),
+            ("persona-sim", "handoff")
+        );
         assert!(!two.simulated() && !Roles::simulated_by_settings(&settings));
-        assert_eq!(roles(&of("cluade"), &[]).await.unwrap_err().code, "backend_unknown");
-        assert!(Roles::simulated_by_settings(&Settings { target_backend: persona_sim::KIND.into(), ..of(mock::KIND) }));
+        assert_eq!(
+            roles(&of("cluade"), &[]).await.unwrap_err().code,
+            "backend_unknown"
+        );
+        assert!(Roles::simulated_by_settings(&Settings {
+            target_backend: persona_sim::KIND.into(),
+            ..of(mock::KIND)
+        }));
     }
 
     #[test]
@@ -239,9 +302,24 @@ mod tests {
             optimizer_model: "o".into(),
             ..of(openai_compatible::KIND)
         };
-        assert_eq!(Choice::of(&settings, Side::Target), Choice { kind: claude::KIND.into(), model: String::new() });
-        assert_eq!(Choice::of(&settings, Side::Optimizer), Choice { kind: openai_compatible::KIND.into(), model: "o".into() });
-        let inherited = Settings { optimizer_model: String::new(), ..settings };
+        assert_eq!(
+            Choice::of(&settings, Side::Target),
+            Choice {
+                kind: claude::KIND.into(),
+                model: String::new()
+            }
+        );
+        assert_eq!(
+            Choice::of(&settings, Side::Optimizer),
+            Choice {
+                kind: openai_compatible::KIND.into(),
+                model: "o".into()
+            }
+        );
+        let inherited = Settings {
+            optimizer_model: String::new(),
+            ..settings
+        };
         assert_eq!(Choice::of(&inherited, Side::Optimizer).model, "m");
     }
 
@@ -253,9 +331,18 @@ mod tests {
             model: "m".into(),
             ..of(openai_compatible::KIND)
         };
-        assert_eq!(roles(&settings, &[]).await.unwrap_err().code, "api_key_missing");
+        assert_eq!(
+            roles(&settings, &[]).await.unwrap_err().code,
+            "api_key_missing"
+        );
         let made = roles(&settings, &[("EXAMPLE_KEY", "k-1")]).await.unwrap();
-        assert_eq!((made.target.id().kind.as_str(), made.target.id().model.as_str()), ("openai_compatible", "m"));
+        assert_eq!(
+            (
+                made.target.id().kind.as_str(),
+                made.target.id().model.as_str()
+            ),
+            ("openai_compatible", "m")
+        );
         assert!(made.target.paid());
     }
 
@@ -271,22 +358,61 @@ mod tests {
             ..Settings::default()
         });
         let time = Some(Duration::from_secs(180));
-        assert_eq!(options.caps, Caps { calls: Some(0), time, tokens: Some(7), cost_micros: Some(1_500_000) });
-        assert_eq!(options.prices.of("any"), Some(Price { input: 2.0, output: 2.0 }));
+        assert_eq!(
+            options.caps,
+            Caps {
+                calls: Some(0),
+                time,
+                tokens: Some(7),
+                cost_micros: Some(1_500_000)
+            }
+        );
+        assert_eq!(
+            options.prices.of("any"),
+            Some(Price {
+                input: 2.0,
+                output: 2.0
+            })
+        );
         assert_eq!(options.temperature, Some(0.5));
-        assert_eq!(PathOptions::from_settings(&Settings::default()).caps.cost_micros, None);
+        assert_eq!(
+            PathOptions::from_settings(&Settings::default())
+                .caps
+                .cost_micros,
+            None
+        );
     }
 
     #[test]
     fn prompts_and_questions_are_where_the_settings_say() {
         let folder = tempfile::tempdir().unwrap();
         let paths = Paths::at(folder.path());
-        assert_eq!(Templates::from_settings(&Settings::default(), &paths).unwrap().templates, Templates::default());
-        let named = Settings { prompts: folder.path().join("no.json").display().to_string(), ..Settings::default() };
-        assert_eq!(Templates::from_settings(&named, &paths).unwrap_err().code, "prompts_missing");
+        assert_eq!(
+            Templates::from_settings(&Settings::default(), &paths)
+                .unwrap()
+                .templates,
+            Templates::default()
+        );
+        let named = Settings {
+            prompts: folder.path().join("no.json").display().to_string(),
+            ..Settings::default()
+        };
+        assert_eq!(
+            Templates::from_settings(&named, &paths).unwrap_err().code,
+            "prompts_missing"
+        );
         let root = Path::new("/w/app");
-        assert_eq!(handoff_folder(&Settings::default(), &paths, "p1", root), paths.handoff("p1"));
-        let placed = Settings { handoff_dir: ".questions".into(), ..Settings::default() };
-        assert_eq!(handoff_folder(&placed, &paths, "p1", root), Path::new("/w/app/.questions"));
+        assert_eq!(
+            handoff_folder(&Settings::default(), &paths, "p1", root),
+            paths.handoff("p1")
+        );
+        let placed = Settings {
+            handoff_dir: ".questions".into(),
+            ..Settings::default()
+        };
+        assert_eq!(
+            handoff_folder(&placed, &paths, "p1", root),
+            Path::new("/w/app/.questions")
+        );
     }
 }

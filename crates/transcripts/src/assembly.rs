@@ -124,10 +124,13 @@ pub(crate) fn session(
     Some(session)
 }
 
+/// Most names a session keeps of each kind.
+const NAME_LIMIT: usize = 1000;
+
 /// Adds the names that are not there yet, in order.
 fn add_new(names: &mut Vec<String>, more: &[String]) {
     for name in more {
-        if !names.contains(name) {
+        if names.len() < NAME_LIMIT && !names.contains(name) {
             names.push(name.clone());
         }
     }

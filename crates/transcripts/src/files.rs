@@ -175,6 +175,7 @@ fn identity(_: &Metadata) -> (u64, u64) {
 }
 
 #[cfg(all(test, unix))]
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 mod tests {
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::symlink;

@@ -126,7 +126,7 @@ impl Gathering<'_> {
         work.sort_by(|a, b| {
             (b.found.state.size, &a.found.path).cmp(&(a.found.state.size, &b.found.path))
         });
-        self.read(work, &gone, harvest, held)
+        self.read(&work, &gone, harvest, held)
     }
 
     /// Remembered files that are no longer there. A folder that is not there at all may be on a disk
@@ -142,20 +142,34 @@ impl Gathering<'_> {
 
     /// Whether a file's exchanges can be needed.
     fn wants(&self, facts: &Facts) -> bool {
+        let too_old = facts
+            .ended()
+            .zip(self.request.since)
+            .is_some_and(|(ended, since)| ended < since.as_millisecond());
         facts.verdict.is_none()
+            && !too_old
             && facts
                 .exchanges
                 .iter()
-                .any(|fact| self.project.covers(place_of(facts, fact.2)))
+                .any(|fact| self.project.covers(place_of(facts, fact.place)))
     }
 
     fn read(
         &self,
-        work: Vec<Work>,
+        work: &[Work],
         gone: &[i64],
         harvest: &mut Harvest,
         held: &mut Vec<Held>,
     ) -> Result<(), Problem> {
+        let mut keeper = Keeper {
+            gathering: self,
+            gone,
+            rows: Vec::new(),
+            bytes: 0,
+        };
+        if work.is_empty() {
+            return keeper.save();
+        }
         let stop = AtomicBool::new(false);
         let next = AtomicUsize::new(0);
         let conditions = Conditions {
@@ -167,13 +181,7 @@ impl Gathering<'_> {
             0 => std::thread::available_parallelism().map_or(1, |cores| cores.get().min(THREADS)),
             asked => asked,
         };
-        let threads = threads.min(work.len()).max(1);
-        let mut keeper = Keeper {
-            gathering: self,
-            gone,
-            rows: Vec::new(),
-            bytes: 0,
-        };
+        let threads = threads.min(work.len());
         let outcome = std::thread::scope(|scope| {
             let (sender, receiver) = sync_channel(threads);
             for _ in 0..threads {
@@ -182,7 +190,7 @@ impl Gathering<'_> {
                     agent: self.agent,
                     store: self.store,
                     conditions: &conditions,
-                    work: &work,
+                    work,
                     next: &next,
                 };
                 scope.spawn(move || reader.run(&sender));
@@ -233,7 +241,7 @@ impl Reader<'_> {
             let resume = work
                 .known
                 .zip(self.store)
-                .and_then(|(id, store)| index::body(store, id).ok()?.resume);
+                .and_then(|(id, store)| index::bodies(store, &[id]).ok()?.pop()?.resume);
             let read = file::read(
                 self.agent,
                 &work.found.path,

@@ -14,12 +14,17 @@ use crate::gather::{Gathering, Held, Kept};
 use crate::index::{self, place_of};
 use crate::lines::Limits;
 use crate::owners::{Holder, owners};
-use crate::reading::Counts;
+use crate::reading::{Counts, Exchange};
 use crate::reason::Reason;
 use crate::request::Request;
 use crate::rules::Rules;
 use crate::scope::Project;
 use crate::session::Session;
+
+/// Most different unknown record types counted by name.
+const UNKNOWN_LIMIT: usize = 256;
+/// Sessions whose words are fetched from the index at a time.
+const FETCHED: usize = 256;
 
 /// What a harvest found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -108,7 +113,7 @@ pub(crate) fn harvest_within(
         };
         gathering.run(&mut harvest, &mut held)?;
     }
-    put_together(request, store, &project, &held, &mut harvest)?;
+    put_together(request, store, &project, &mut held, &mut harvest)?;
     Ok(harvest)
 }
 
@@ -119,7 +124,10 @@ impl Harvest {
             self.skip(agent, reason, number);
         }
         for (name, &number) in &counts.unknown {
-            *self.unknown.entry((agent, name.clone())).or_default() += number;
+            let name = (agent, name.clone());
+            if self.unknown.len() < UNKNOWN_LIMIT || self.unknown.contains_key(&name) {
+                *self.unknown.entry(name).or_default() += number;
+            }
         }
     }
 
@@ -135,7 +143,7 @@ fn put_together(
     request: &Request,
     store: Option<&Store>,
     project: &Project,
-    held: &[Held],
+    held: &mut [Held],
     harvest: &mut Harvest,
 ) -> Result<(), Problem> {
     let holders: Vec<Holder<'_>> = held
@@ -146,7 +154,7 @@ fn put_together(
         })
         .collect();
     let owners = owners(&holders);
-    for held in held {
+    for held in &*held {
         harvest.count(held.agent, &held.facts.counts);
         let ended = held
             .facts
@@ -157,63 +165,114 @@ fn put_together(
             *newest = ended.max(*newest);
         }
     }
+    let mut chosen = Vec::new();
     for members in &owners.sessions {
-        let Some(first) = members.first().map(|&index| &held[index]) else {
-            continue;
-        };
-        let agent = first.agent;
-        let verdict = members.iter().find_map(|&index| held[index].facts.verdict);
-        if let Some(reason) = verdict {
-            harvest.skip(agent, reason, 1);
-            continue;
+        if is_chosen(
+            members,
+            held,
+            &owners.counts,
+            project,
+            request.since,
+            harvest,
+        ) {
+            chosen.push(members.as_slice());
         }
-        let chosen = choose(members, held, &owners.counts, project, harvest);
-        let reason = match chosen {
-            Chosen::Some { ended } => {
-                let since = request.since.map(Instant::as_millisecond);
-                match (ended, since) {
-                    (Some(ended), Some(since)) if ended < since => Some(Reason::BeforeSince),
-                    _ => None,
-                }
-            }
-            Chosen::NoneHere => Some(Reason::OtherProject),
-            Chosen::NoneAtAll => Some(Reason::NoHumanTurn),
-            Chosen::Copies => continue,
-        };
-        if let Some(reason) = reason {
-            harvest.skip(agent, reason, 1);
-            continue;
+    }
+    for some in chosen.chunks(FETCHED) {
+        fetch(some, held, store)?;
+        for members in some {
+            harvest
+                .sessions
+                .extend(assemble(members, held, &owners.counts, project));
         }
-        let mut bodies = Vec::new();
-        for &index in members {
-            match (&held[index].exchanges, store) {
-                (Kept::InIndex(id), Some(store)) => bodies.push(index::body(store, *id)?.exchanges),
-                // Owned below, where it is borrowed.
-                _ => bodies.push(Vec::new()),
-            }
-        }
-        let parts: Vec<Part<'_>> = members
-            .iter()
-            .zip(&bodies)
-            .map(|(&index, fetched)| Part {
-                path: &held[index].path,
-                places: &held[index].facts.places,
-                exchanges: match &held[index].exchanges {
-                    Kept::Here(exchanges) => exchanges,
-                    Kept::InIndex(_) | Kept::Nowhere => fetched,
-                },
-                counted: &owners.counts[index],
-            })
-            .collect();
-        let session = session(agent, &first.facts.session, &parts, &|directory| {
-            project.covers(directory)
-        });
-        harvest.sessions.extend(session);
     }
     harvest
         .sessions
         .sort_by(|a, b| (b.ended, a.agent, &a.id).cmp(&(a.ended, b.agent, &b.id)));
     Ok(())
+}
+
+/// Gets the exchanges of some sessions out of the index.
+fn fetch(sessions: &[&[usize]], held: &mut [Held], store: Option<&Store>) -> Result<(), Problem> {
+    let Some(store) = store else { return Ok(()) };
+    let (mut indices, mut ids) = (Vec::new(), Vec::new());
+    for &index in sessions.iter().copied().flatten() {
+        if let Kept::InIndex(id) = held[index].exchanges {
+            indices.push(index);
+            ids.push(id);
+        }
+    }
+    for (index, body) in indices.into_iter().zip(index::bodies(store, &ids)?) {
+        held[index].exchanges = Kept::Here(body.exchanges);
+    }
+    Ok(())
+}
+
+/// Makes a session of its files, and lets go of what they held.
+fn assemble(
+    members: &[usize],
+    held: &mut [Held],
+    counts: &[Vec<bool>],
+    project: &Project,
+) -> Option<Session> {
+    let exchanges: Vec<Vec<Exchange>> = members
+        .iter()
+        .map(
+            |&index| match std::mem::replace(&mut held[index].exchanges, Kept::Nowhere) {
+                Kept::Here(exchanges) => exchanges,
+                Kept::InIndex(_) | Kept::Nowhere => Vec::new(),
+            },
+        )
+        .collect();
+    let parts: Vec<Part<'_>> = members
+        .iter()
+        .zip(&exchanges)
+        .map(|(&index, exchanges)| Part {
+            path: &held[index].path,
+            places: &held[index].facts.places,
+            exchanges,
+            counted: &counts[index],
+        })
+        .collect();
+    let first = &held[*members.first()?];
+    session(first.agent, &first.facts.session, &parts, &|directory| {
+        project.covers(directory)
+    })
+}
+
+/// Whether a session belongs to the harvest; counts it under its reason if it does not.
+fn is_chosen(
+    members: &[usize],
+    held: &[Held],
+    counts: &[Vec<bool>],
+    project: &Project,
+    since: Option<Instant>,
+    harvest: &mut Harvest,
+) -> bool {
+    let Some(&first) = members.first() else {
+        return false;
+    };
+    let agent = held[first].agent;
+    let verdict = members.iter().find_map(|&index| held[index].facts.verdict);
+    if let Some(reason) = verdict {
+        harvest.skip(agent, reason, 1);
+        return false;
+    }
+    let reason = match choose(members, held, counts, project, harvest) {
+        Chosen::Some { ended } => {
+            let since = since.map(Instant::as_millisecond);
+            match ended.zip(since) {
+                Some((ended, since)) if ended < since => Reason::BeforeSince,
+                _ => return true,
+            }
+        }
+        Chosen::NoneHere => Reason::OtherProject,
+        Chosen::NoneAtAll => Reason::NoHumanTurn,
+        // They were counted one by one.
+        Chosen::Copies => return false,
+    };
+    harvest.skip(agent, reason, 1);
+    false
 }
 
 /// What of a session counts and belongs to the project.
@@ -239,14 +298,14 @@ fn choose(
     for &index in members {
         let facts = &held[index].facts;
         for (fact, &counted) in facts.exchanges.iter().zip(&counts[index]) {
-            if !fact.3 {
+            if !fact.typed {
                 continue;
             }
             if !counted {
                 copies += 1;
-            } else if project.covers(place_of(facts, fact.2)) {
+            } else if project.covers(place_of(facts, fact.place)) {
                 here += 1;
-                ended = ended.max(fact.5);
+                ended = ended.max(fact.ended);
             } else {
                 elsewhere += 1;
             }
@@ -289,3 +348,6 @@ pub(crate) fn read_bytes(agent: Agent, bytes: &[u8]) -> Option<Session> {
     };
     session(agent, &reading.session, &[part], &|_| true)
 }
+
+#[cfg(test)]
+mod tests;

@@ -108,6 +108,7 @@ impl<'a> Cursor<'a> {
 mod tests {
     use super::*;
 
+    #[expect(clippy::needless_pass_by_value, reason = "a test reads better so")]
     fn text<'a>(value: Option<Value<'a>>) -> &'a [u8] {
         match value {
             Some(Value::Text(text) | Value::Scalar(text)) => text,

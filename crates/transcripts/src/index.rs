@@ -22,20 +22,48 @@ const SHAPE: u32 = 1;
 
 /// One exchange, as far as copies and scope are concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Fact(
-    /// Key.
-    pub(crate) u64,
+#[serde(from = "FactRow", into = "FactRow")]
+pub(crate) struct Fact {
+    pub(crate) key: u64,
     /// Hash of its words.
-    pub(crate) u64,
-    /// Place.
-    pub(crate) u32,
+    pub(crate) words: u64,
+    pub(crate) place: u32,
     /// A person typed it.
-    pub(crate) bool,
+    pub(crate) typed: bool,
     /// It has no id of its own.
-    pub(crate) bool,
+    pub(crate) nameless: bool,
     /// When the last of it was written, in milliseconds.
-    pub(crate) Option<i64>,
-);
+    pub(crate) ended: Option<i64>,
+}
+
+/// A fact as it is stored.
+type FactRow = (u64, u64, u32, bool, bool, Option<i64>);
+
+impl From<FactRow> for Fact {
+    fn from((key, words, place, typed, nameless, ended): FactRow) -> Self {
+        Self {
+            key,
+            words,
+            place,
+            typed,
+            nameless,
+            ended,
+        }
+    }
+}
+
+impl From<Fact> for FactRow {
+    fn from(fact: Fact) -> Self {
+        (
+            fact.key,
+            fact.words,
+            fact.place,
+            fact.typed,
+            fact.nameless,
+            fact.ended,
+        )
+    }
+}
 
 /// What is known of a file without its words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +82,7 @@ pub(crate) struct Facts {
     pub(crate) places: Vec<Place>,
     #[serde(rename = "x", default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) exchanges: Vec<Fact>,
-    #[serde(flatten)]
+    #[serde(rename = "n", default)]
     pub(crate) counts: Counts,
 }
 
@@ -71,15 +99,13 @@ impl Facts {
             exchanges: reading
                 .exchanges
                 .iter()
-                .map(|exchange| {
-                    Fact(
-                        exchange.key,
-                        exchange.words,
-                        exchange.place,
-                        exchange.prompt.is_some(),
-                        exchange.id.is_empty(),
-                        millis(exchange.ended()),
-                    )
+                .map(|exchange| Fact {
+                    key: exchange.key,
+                    words: exchange.words,
+                    place: exchange.place,
+                    typed: exchange.prompt.is_some(),
+                    nameless: exchange.id.is_empty(),
+                    ended: millis(exchange.ended()),
                 })
                 .collect(),
             counts: reading.counts.clone(),
@@ -88,7 +114,7 @@ impl Facts {
 
     /// When the last exchange ended, in milliseconds.
     pub(crate) fn ended(&self) -> Option<i64> {
-        self.exchanges.iter().filter_map(|fact| fact.5).max()
+        self.exchanges.iter().filter_map(|fact| fact.ended).max()
     }
 }
 
@@ -197,14 +223,17 @@ pub(crate) fn row(
     }
 }
 
-/// What is stored of a file beside its facts; empty when it is gone or cannot be read.
+/// What is stored of some files beside their facts; empty for one that is gone or cannot be read.
 ///
 /// Errors: those of the store.
-pub(crate) fn body(store: &Store, id: i64) -> Result<Body, Problem> {
-    let bytes = store.read(|db| rows::digest(db, id))?;
-    Ok(bytes
-        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-        .unwrap_or_default())
+pub(crate) fn bodies(store: &Store, ids: &[i64]) -> Result<Vec<Body>, Problem> {
+    let stored: Vec<Option<Vec<u8>>> =
+        store.read(|db| ids.iter().map(|&id| rows::digest(db, id)).collect())?;
+    let body = |bytes: Option<Vec<u8>>| serde_json::from_slice(&bytes?).ok();
+    Ok(stored
+        .into_iter()
+        .map(|bytes| body(bytes).unwrap_or_default())
+        .collect())
 }
 
 /// Stores what was read, and forgets files that are gone.

@@ -313,12 +313,12 @@ pub(crate) fn parse<'a, T: Deserialize<'a>>(
     spare: &'a mut Vec<u8>,
 ) -> Result<(T, bool), NotReadable> {
     // A list would be taken for a record field by field, so the brace is asked for.
-    match line.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        Some(b'{') => {}
-        Some(b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
-            return Err(NotReadable::NotAnObject);
-        }
-        _ => return Err(NotReadable::Malformed),
+    let first = line.iter().find(|byte| !byte.is_ascii_whitespace());
+    if first != Some(&b'{') {
+        return Err(match serde_json::from_slice::<IgnoredAny>(line) {
+            Ok(_) => NotReadable::NotAnObject,
+            Err(_) => NotReadable::Malformed,
+        });
     }
     if let Ok(value) = serde_json::from_slice(line) {
         return Ok((value, false));

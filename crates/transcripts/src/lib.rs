@@ -15,7 +15,6 @@ pub mod claude;
 pub mod codex;
 mod digest;
 mod exclude;
-mod feedback_seam;
 mod file;
 mod files;
 mod gather;

@@ -46,14 +46,15 @@ const COMPANIONS: [&str; 3] = [
     "Hello memory agent",
     "You are driving **SkillOpt-Sleep**",
 ];
-/// Folders under which the system keeps what nobody means to keep.
-const TEMPORARY: [&str; 6] = [
+/// How the reference names the empty folders of its calls.
+const ENGINE_FOLDER: &str = "skillopt_sleep_";
+/// Folders in which the system keeps what nobody means to keep.
+const TEMPORARY: [&str; 5] = [
     "/tmp/",
     "/var/tmp/",
     "/private/tmp/",
     "/private/var/folders/",
     "/var/folders/",
-    "/appdata/local/temp/",
 ];
 
 /// Why the session is no person's, if it is not.
@@ -98,19 +99,20 @@ enum Scratch {
     Engine,
 }
 
-/// Whose scratch folder this is. Only folders in a temporary place count: a project may well be
-/// called `skillopt-desktop`.
+/// Whose scratch folder this is. Names that are not distinctive count only in a temporary place: a
+/// project may well be called `skillopt-desktop`.
 fn scratch(directory: &str) -> Option<Scratch> {
     let path = directory.replace('\\', "/").to_ascii_lowercase();
-    let below = TEMPORARY
-        .iter()
-        .find_map(|place| path.find(place).map(|at| &path[at + place.len()..]))?;
+    let temporary = TEMPORARY.iter().any(|place| path.starts_with(place))
+        || path.contains("/appdata/local/temp/");
     let mut found = None;
-    for name in below.split('/') {
+    for name in path.split('/') {
         if name.starts_with(own_call::SCRATCH_PREFIX) {
             return Some(Scratch::Ours);
         }
-        if name.starts_with("skillopt_") || name.starts_with("skillopt-") {
+        let engine = name.starts_with(ENGINE_FOLDER)
+            || (temporary && (name.starts_with("skillopt_") || name.starts_with("skillopt-")));
+        if engine {
             found = Some(Scratch::Engine);
         }
     }
@@ -162,7 +164,7 @@ mod tests {
         };
         assert_eq!(verdict(quick, &[]), None);
         let project = Evidence {
-            directories: &["/home/dana/skillopt-desktop", "/home/dana/skillopt_x"],
+            directories: &["/home/dana/skillopt-desktop", "/home/dana/tmp/skillopt_x"],
             ..evidence("hello")
         };
         assert_eq!(verdict(project, &[]), None);

@@ -57,7 +57,7 @@ pub(crate) fn owners(files: &[Holder<'_>]) -> Owners {
                 .exchanges
                 .iter()
                 .enumerate()
-                .map(|(position, fact)| position >= copied && taken.insert(fact.0))
+                .map(|(position, fact)| position >= copied && taken.insert(fact.key))
                 .collect();
         }
     }
@@ -106,7 +106,7 @@ fn copied_prefix(
             .exchanges
             .iter()
             .zip(&files[index].facts.exchanges)
-            .take_while(|(own, theirs)| own.4 && own.3 && own.1 == theirs.1)
+            .take_while(|(own, theirs)| own.nameless && own.typed && own.words == theirs.words)
             .count()
     });
     longest.max().unwrap_or(0)

@@ -14,7 +14,7 @@ use crate::own_calls::{self, Evidence};
 use crate::reason::Reason;
 use crate::rules::{ANSWER_LIMIT, HUMAN_LIMIT, Kept, Rules};
 
-/// Most bytes of words kept of one file.
+/// Most bytes of words, names and ids kept of one file.
 const TEXT_LIMIT: usize = 8 * 1024 * 1024;
 /// Most exchanges kept of one file.
 const EXCHANGE_LIMIT: usize = 20_000;
@@ -22,8 +22,10 @@ const EXCHANGE_LIMIT: usize = 20_000;
 const NAME_LIMIT: usize = 200;
 /// Most bytes of one name, id, folder or branch.
 const LONGEST_NAME: usize = 4096;
-/// Most different places kept of one file; further ones have no directory.
+/// Most different places kept of one file.
 const PLACE_LIMIT: usize = 256;
+/// Stands for a place beyond that; nothing typed there is kept.
+const BEYOND: u32 = u32::MAX;
 /// Most bytes of one answer that is put together from several records.
 const RAW_ANSWER_LIMIT: usize = 1024 * 1024;
 /// Most different unknown record types counted by name per file.
@@ -51,6 +53,9 @@ pub(crate) struct Place {
     pub(crate) directory: String,
     #[serde(rename = "b", default, skip_serializing_if = "String::is_empty")]
     pub(crate) branch: String,
+    /// The user excluded it; then nothing else about it is kept.
+    #[serde(rename = "e", default, skip_serializing_if = "std::ops::Not::not")]
+    excluded: bool,
 }
 
 /// What a person typed.
@@ -231,25 +236,31 @@ impl<'r> Recorder<'r> {
         {
             return;
         }
-        let directory = match (directory, here) {
-            ("", Some(here)) => here.directory.clone(),
-            _ => short(directory).to_owned(),
-        };
-        let place = Place {
-            directory,
-            branch: short(branch).to_owned(),
+        let place = match (directory, here) {
+            ("", Some(here)) if here.excluded => return,
+            (directory, _) if self.rules.exclude.covers(directory) => Place {
+                excluded: true,
+                ..Place::default()
+            },
+            (directory, here) => Place {
+                directory: match (directory, here) {
+                    ("", Some(here)) => here.directory.clone(),
+                    _ => short(directory).to_owned(),
+                },
+                branch: short(branch).to_owned(),
+                excluded: false,
+            },
         };
         let places = &mut self.reading.places;
-        let known = places.iter().position(|known| *known == place);
-        let index = known.unwrap_or_else(|| {
-            if places.len() < PLACE_LIMIT {
+        let index = match places.iter().position(|known| *known == place) {
+            Some(known) => u32::try_from(known).unwrap_or(BEYOND),
+            None if places.len() < PLACE_LIMIT => {
                 places.push(place);
-            } else if places.len() == PLACE_LIMIT {
-                places.push(Place::default());
+                u32::try_from(places.len() - 1).unwrap_or(BEYOND)
             }
-            places.len() - 1
-        });
-        self.reading.place = u32::try_from(index).unwrap_or(u32::MAX);
+            None => BEYOND,
+        };
+        self.reading.place = index;
     }
 
     /// A person's words.
@@ -269,8 +280,8 @@ impl<'r> Recorder<'r> {
     fn human_words(&mut self, id: &str, at: Option<Instant>, text: String) {
         self.close();
         self.time(at);
-        if self.excluded_here() {
-            return self.skip(Reason::ExcludedDirectory);
+        if let Some(reason) = self.forbidden_here() {
+            return self.skip(reason);
         }
         let words = hash(&[text.as_bytes()]);
         let key = if id.is_empty() {
@@ -281,13 +292,12 @@ impl<'r> Recorder<'r> {
         if self.known.contains(&key) {
             return self.skip(Reason::Copy);
         }
-        if self.reading.exchanges.len() >= EXCHANGE_LIMIT
-            || self.reading.text_bytes + text.len() > TEXT_LIMIT
-        {
+        let bytes = self.reading.text_bytes + text.len() + short(id).len();
+        if self.reading.exchanges.len() >= EXCHANGE_LIMIT || bytes > TEXT_LIMIT {
             return self.skip(Reason::BeyondLimit);
         }
         self.known.insert(key);
-        self.reading.text_bytes += text.len();
+        self.reading.text_bytes = bytes;
         let feedback = self.rules.feedback(&text);
         self.begin(Exchange {
             id: short(id).to_owned(),
@@ -317,7 +327,7 @@ impl<'r> Recorder<'r> {
     /// prompt, but its tools and skills belong to the session.
     pub(crate) fn aside(&mut self, id: &str, at: Option<Instant>) {
         self.close();
-        if self.reading.exchanges.len() >= EXCHANGE_LIMIT || self.excluded_here() {
+        if self.reading.exchanges.len() >= EXCHANGE_LIMIT || self.forbidden_here().is_some() {
             return;
         }
         let key = self.key(id);
@@ -361,26 +371,41 @@ impl<'r> Recorder<'r> {
     /// the same message is left out.
     pub(crate) fn reply(&mut self, id: &str, at: Option<Instant>, raw: &str) {
         self.time(at);
-        let same = |answer: &Answer| !id.is_empty() && answer.id == short(id);
-        if self.raw_answer.as_ref().is_some_and(same) {
-            return self.skip(Reason::OtherForm);
+        match self.said(id) {
+            Some(_) => self.skip(Reason::OtherForm),
+            None => self.say(id, at, raw),
         }
-        self.say(id, at, raw);
     }
 
     /// Like [`reply`](Self::reply), for agents that write one record for each block of a message.
     pub(crate) fn reply_block(&mut self, id: &str, at: Option<Instant>, raw: &str) {
         self.time(at);
-        match &mut self.raw_answer {
-            Some(answer) if !id.is_empty() && answer.id == short(id) => {
+        match self.said(id) {
+            Some(answer) => {
                 let repeated = answer.text.ends_with(raw);
                 if !repeated && answer.text.len() < RAW_ANSWER_LIMIT {
                     answer.text.push('\n');
                     answer.text.push_str(raw);
                 }
             }
-            _ => self.say(id, at, raw),
+            None => self.say(id, at, raw),
         }
+    }
+
+    /// The answer so far, if it is the message with this id.
+    fn said(&mut self, id: &str) -> Option<&mut Answer> {
+        let id = short(id);
+        if id.is_empty() {
+            return None;
+        }
+        if self.raw_answer.is_none() {
+            // A file that is gone on with: the message may have been cut in the middle.
+            let kept = self
+                .open_exchange()
+                .and_then(|exchange| exchange.answer.as_ref());
+            self.raw_answer = kept.filter(|answer| answer.id == id).cloned();
+        }
+        self.raw_answer.as_mut().filter(|answer| answer.id == id)
     }
 
     fn say(&mut self, id: &str, at: Option<Instant>, raw: &str) {
@@ -401,16 +426,12 @@ impl<'r> Recorder<'r> {
     /// The agent called a tool.
     pub(crate) fn tool(&mut self, name: &str) {
         let name = tool_name(name);
-        if let Some(exchange) = self.open_exchange() {
-            once(&mut exchange.tools, &name);
-        }
+        self.name(&name, |exchange| &mut exchange.tools);
     }
 
     /// The agent loaded a skill.
     pub(crate) fn skill(&mut self, name: &str) {
-        if let Some(exchange) = self.open_exchange() {
-            once(&mut exchange.skills, name.trim());
-        }
+        self.name(name.trim(), |exchange| &mut exchange.skills);
     }
 
     /// The agent wrote a file; a relative path counts from where the session is.
@@ -425,12 +446,25 @@ impl<'r> Recorder<'r> {
             }
             _ => path.to_owned(),
         };
-        if self.rules.exclude.covers(&path) {
+        if !self.rules.exclude.covers(&path) {
+            self.name(&path, |exchange| &mut exchange.files);
+        }
+    }
+
+    /// Adds a name to a list of the open exchange, once.
+    fn name(&mut self, name: &str, list: fn(&mut Exchange) -> &mut Vec<String>) {
+        let name = short(name);
+        let full = self.reading.text_bytes + name.len() > TEXT_LIMIT;
+        let Some(exchange) = self.open_exchange() else {
+            return;
+        };
+        let names = list(exchange);
+        let known = names.iter().any(|known| known == name);
+        if name.is_empty() || full || known || names.len() >= NAME_LIMIT {
             return;
         }
-        if let Some(exchange) = self.open_exchange() {
-            once(&mut exchange.files, &path);
-        }
+        names.push(name.to_owned());
+        self.reading.text_bytes += name.len();
     }
 
     /// What was kept so far, in a form that may be stored and gone on with.
@@ -491,22 +525,25 @@ impl<'r> Recorder<'r> {
         let Some(exchange) = self.reading.exchanges.last_mut() else {
             return;
         };
-        let before = exchange
-            .answer
-            .as_ref()
-            .map_or(0, |answer| answer.text.len());
-        let bytes = self.reading.text_bytes - before + text.len();
+        answer.text = text;
+        let size = |answer: &Answer| answer.text.len() + answer.id.len();
+        let before = exchange.answer.as_ref().map_or(0, size);
+        let bytes = self.reading.text_bytes - before + size(&answer);
         if bytes > TEXT_LIMIT {
             return self.skip(Reason::BeyondLimit);
         }
-        answer.text = text;
         exchange.answer = Some(answer);
         self.reading.text_bytes = bytes;
     }
 
-    fn excluded_here(&self) -> bool {
+    /// Why nothing that is typed here may be kept, if so.
+    fn forbidden_here(&self) -> Option<Reason> {
+        if self.reading.place == BEYOND {
+            return Some(Reason::BeyondLimit);
+        }
         let here = self.reading.places.get(self.reading.place as usize);
-        here.is_some_and(|here| self.rules.exclude.covers(&here.directory))
+        here.is_some_and(|here| here.excluded)
+            .then_some(Reason::ExcludedDirectory)
     }
 
     fn key(&self, id: &str) -> u64 {
@@ -558,14 +595,6 @@ pub(crate) fn instant(text: &str) -> Option<Instant> {
     text.trim().parse().ok()
 }
 
-/// Adds a name that is not there yet.
-fn once(names: &mut Vec<String>, name: &str) {
-    let name = short(name);
-    if !name.is_empty() && names.len() < NAME_LIMIT && !names.iter().any(|known| known == name) {
-        names.push(name.to_owned());
-    }
-}
-
 /// A tool's name with runs of other characters as `_`, at most 80 (§3.3).
 fn tool_name(name: &str) -> String {
     let mut clean = String::new();
@@ -579,7 +608,8 @@ fn tool_name(name: &str) -> String {
     clean
 }
 
-fn short(text: &str) -> &str {
+/// At most the first 4096 bytes.
+pub(crate) fn short(text: &str) -> &str {
     let mut end = text.len().min(LONGEST_NAME);
     while !text.is_char_boundary(end) {
         end -= 1;

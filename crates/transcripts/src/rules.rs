@@ -4,9 +4,7 @@ use std::borrow::Cow;
 
 use skillopt_core::hash::sha256_parts;
 use skillopt_core::text::head;
-use skillopt_core::{Problem, redact};
-
-use crate::feedback_seam as feedback;
+use skillopt_core::{Problem, feedback, redact};
 
 use crate::exclude::Exclude;
 use crate::request::Request;
@@ -21,7 +19,7 @@ pub(crate) const ANSWER_LIMIT: usize = 8_000;
 pub(crate) struct Rules {
     pub(crate) exclude: Exclude,
     pub(crate) agent_markers: Vec<String>,
-    words: feedback::Words,
+    phrases: feedback::Phrases,
     /// Changes whenever the rules do, so that files read under other rules are read again.
     pub(crate) fingerprint: String,
 }
@@ -59,7 +57,7 @@ impl Rules {
                 .filter(|marker| !marker.trim().is_empty())
                 .cloned()
                 .collect(),
-            words: feedback::Words::new(&request.negative_words, &request.positive_words),
+            phrases: feedback::Phrases::with(&request.negative_words, &request.positive_words),
             fingerprint: sha256_parts(&parts),
         })
     }
@@ -84,7 +82,7 @@ impl Rules {
 
     /// The feedback signals in the words of a person.
     pub(crate) fn feedback(&self, text: &str) -> Vec<String> {
-        self.words.signals(text)
+        self.phrases.signals(text)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Real sessions against what a person is known to have typed.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

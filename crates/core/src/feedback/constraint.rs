@@ -126,6 +126,11 @@ fn compile(pattern: &str) -> Regex {
             "{U}",
             r"(?:short |concise |brief |plain )?(characters?|chars?|letters|words?|lines?|sentences?|bullets|bullet[ -]points?)\b",
         );
+    // Of the short classes only `\w` needs Unicode, which makes patterns many times larger.
+    let pattern = pattern
+        .replace(r"\s", r"[ \t\r\n]")
+        .replace(r"\d", "[0-9]")
+        .replace(r"\b", r"(?-u:\b)");
     Regex::new(&format!("(?i){pattern}")).expect("a fixed pattern")
 }
 
@@ -139,7 +144,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
         counts: [
             // At most.
             compile(
-                r"\b(?:under|below|within|at most|no more than|not more than|not over|max(?:imum)?(?: of)?|max\.|less than|fewer than|up to|shorter than|not exceed|(?:keep|limit|cut|shorten|trim|reduce|stick)\b[^.!?\n]{0,40}?\bto(?: a maximum of| at most)?)\s+{N}\s*{U}",
+                r"\b(?:under|below|within|at most|no more than|not more than|not over|max(?:imum)?(?: of)?|max\.|less than|fewer than|up to|shorter than|not exceed|(?:keep|limit|cut|shorten|trim|reduce|stick)\b[^.!?\n]*?\bto(?: a maximum of| at most)?)\s+{N}\s*{U}",
             ),
             compile(
                 r"\b{N}\s*{U}\s*(?:max\b|maximum\b|at most\b|or less\b|or fewer\b|tops\b)|\bin (?:just |only )?(?:a single |(one|two|three|four|five) )(?:short |concise )?(sentences?)\b|\b(one) (sentence) only\b",
@@ -153,7 +158,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
         ],
         sections: [
             compile(
-                r"\b(?:sections?|headings?)\s*(?:called|named|titled|headed|entitled|for|on|:)\s+(?:the\s+)?([^.!?;\n]{1,120})",
+                r"\b(?:sections?|headings?)\s*(?:called|named|titled|headed|entitled|for|on|:)\s+(?:the\s+)?([^.!?;\n]+)",
             ),
             compile(
                 r"\b(?:add|include|with|have|need|forgot|missed|missing|lacks|wants?)\s+(?:an?\s+|the\s+)?(?:{Q}|(?-i:([A-Z][\w&-]*(?: [A-Z][\w&-]*){0,2})))\s+section\b",
@@ -179,7 +184,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
             r"\b(start|begin|open|starts|begins|opens|starting|beginning|end|finish|close|ends|ending|sign off|conclude)(?:\s+(?:it|the reply|your reply|the answer|the message|the mail|every reply|each reply|off))?\s+with\s+(?:the\s+)?(?:word|words|text|phrase|line|sentence)?\s*{Q}",
         ),
         tags: compile(
-            r"\b(?:wrap|put|enclose|surround|place)\b[^.!?\n]{0,60}?<([a-z][\w-]{0,30})>|\b(?:in|inside|within|between|with|use|using)\s+(?:the\s+)?<([a-z][\w-]{0,30})>(?:…|\.\.\.|\s)*(?:</[a-z][\w-]{0,30}>)?\s*tags?\b|<(answer)>",
+            r"\b(?:wrap|put|enclose|surround|place)\b[^.!?\n]*?<([a-z][\w-]{0,30})>|\b(?:in|inside|within|between|with|use|using)\s+(?:the\s+)?<([a-z][\w-]{0,30})>(?:…|\.\.\.|\s)*(?:</[a-z][\w-]{0,30}>)?\s*tags?\b|<(answer)>",
         ),
         marks: compile(
             r"\b(?:no|without|don't use|do not use|never use|avoid|drop the|remove the|stop using)\s+(?:any\s+)?(exclamation marks?|exclamation points?|semicolons?|em[ -]dash(?:es)?|question marks?|code (?:blocks?|fences?)|bold)\b",
@@ -206,7 +211,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
                 None,
             ),
             shape(
-                r"\b(?:only|just|nothing but)\s+(?:valid\s+|raw\s+)?json\b|\bjson\s+only\b|\b(?:reply|answer|respond|output|return|format|give|send)\b[^.!?\n]{0,40}?\b(?:in|as)\s+(?:valid\s+|raw\s+)?json\b|^\W*(?:no,?\s+|please,?\s+|again,?\s+)*(?:in|as)\s+(?:valid\s+)?json\b",
+                r"\b(?:only|just|nothing but)\s+(?:valid\s+|raw\s+)?json\b|\bjson\s+only\b|\b(?:reply|answer|respond|output|return|format|give|send)\b[^.!?\n]*?\b(?:in|as)\s+(?:valid\s+|raw\s+)?json\b|^\W*(?:no,?\s+|please,?\s+|again,?\s+)*(?:in|as)\s+(?:valid\s+)?json\b",
                 Some("Reply with JSON only."),
                 None,
             ),
@@ -226,7 +231,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
                 None,
             ),
             shape(
-                r"\b(?:end|finish|close)\b[^.!?\n]{0,20}?\bwith a question\b",
+                r"\b(?:end|finish|close)\b[^.!?\n]*?\bwith a question\b",
                 Some("End the reply with a question."),
                 None,
             ),

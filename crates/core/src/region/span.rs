@@ -81,7 +81,7 @@ pub(super) fn find(document: &str) -> Result<Found, RegionFault> {
                         body_end: start,
                         end: at,
                         ..span
-                    })
+                    });
                 }
                 None => return Err(RegionFault::StrayEnd { line: line_number }),
             },

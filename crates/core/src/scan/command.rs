@@ -1,6 +1,6 @@
 //! Commands: what an agent that follows the text would run.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -8,178 +8,31 @@ use regex::Regex;
 use super::patterns::{any_of, search, search_groups};
 use super::{FlagKind, Found};
 
-/// Programs whose name is hardly ever an ordinary word: looked for after "run" in prose too. Sorted.
-const PLAIN_PROGRAMS: [&str; 75] = [
-    "ansible",
-    "ansible-playbook",
-    "apt",
-    "apt-get",
-    "aws",
-    "az",
-    "bash",
-    "bazel",
-    "brew",
-    "bun",
-    "bunx",
-    "cargo",
-    "chmod",
-    "chown",
-    "cmake",
-    "composer",
-    "conda",
-    "curl",
-    "deno",
-    "dnf",
-    "docker",
-    "docker-compose",
-    "dotnet",
-    "eslint",
-    "firebase",
-    "flake8",
-    "gcloud",
-    "gh",
-    "git",
-    "glab",
-    "gpg",
-    "gradle",
-    "helm",
-    "heroku",
-    "jest",
-    "kubectl",
-    "mkdir",
-    "mvn",
-    "mypy",
-    "mysql",
-    "netlify",
-    "npm",
-    "npx",
-    "openssl",
-    "pip",
-    "pip3",
-    "pipx",
-    "pnpm",
-    "podman",
-    "poetry",
-    "powershell",
-    "prettier",
-    "psql",
-    "pwsh",
-    "pytest",
-    "python",
-    "python3",
-    "rm",
-    "rsync",
-    "ruff",
-    "rustc",
-    "rustup",
-    "scp",
-    "sqlite3",
-    "ssh",
-    "sudo",
-    "systemctl",
-    "terraform",
-    "tsc",
-    "uv",
-    "uvx",
-    "vercel",
-    "vitest",
-    "wget",
-    "yarn",
-];
+/// Programs whose name is hardly ever an ordinary word: looked for after "run" in prose too.
+const PLAIN_PROGRAMS: &str = "\
+    ansible ansible-playbook apt apt-get aws az bash bazel brew bun bunx cargo chmod chown cmake \
+    composer conda curl deno dnf docker docker-compose dotnet eslint firebase flake8 gcloud gh \
+    git glab gpg gradle helm heroku jest kubectl mkdir mvn mypy mysql netlify npm npx openssl \
+    pip pip3 pipx pnpm podman poetry powershell prettier psql pwsh pytest python python3 rm \
+    rsync ruff rustc rustup scp sqlite3 ssh sudo systemctl terraform tsc uv uvx vercel vitest \
+    wget yarn";
 
-/// Programs whose name is also a word; only in code. Sorted.
-const OTHER_PROGRAMS: [&str; 90] = [
-    "apk",
-    "awk",
-    "base64",
-    "bundle",
-    "cabal",
-    "cat",
-    "chgrp",
-    "choco",
-    "claude",
-    "cmd",
-    "codex",
-    "cp",
-    "crontab",
-    "cypress",
-    "dart",
-    "dd",
-    "doas",
-    "echo",
-    "elixir",
-    "env",
-    "eval",
-    "exec",
-    "find",
-    "flatpak",
-    "flutter",
-    "ftp",
-    "gem",
-    "gemini",
-    "ghc",
-    "go",
-    "grep",
-    "hg",
-    "iex",
-    "java",
-    "javac",
-    "jq",
-    "kill",
-    "killall",
-    "ksh",
-    "launchctl",
-    "ln",
-    "make",
-    "meson",
-    "mocha",
-    "mongosh",
-    "mv",
-    "nc",
-    "ncat",
-    "ninja",
-    "nix",
-    "nix-shell",
-    "node",
-    "nohup",
-    "nox",
-    "opencode",
-    "osascript",
-    "pacman",
-    "perl",
-    "php",
-    "pkill",
-    "playwright",
-    "pre-commit",
-    "rails",
-    "rake",
-    "redis-cli",
-    "rg",
-    "ruby",
-    "sbt",
-    "schtasks",
-    "sed",
-    "sftp",
-    "sh",
-    "socat",
-    "su",
-    "svn",
-    "swift",
-    "tar",
-    "tee",
-    "telnet",
-    "tofu",
-    "touch",
-    "tox",
-    "umount",
-    "unzip",
-    "wrangler",
-    "xargs",
-    "xcodebuild",
-    "yum",
-    "zip",
-    "zsh",
-];
+/// Programs whose name is also a word; only in code.
+const OTHER_PROGRAMS: &str = "\
+    apk awk base64 bundle cabal cat chgrp choco claude cmd codex cp crontab cypress dart dd doas \
+    echo elixir env eval exec find flatpak flutter ftp gem gemini ghc go grep hg iex java javac \
+    jq kill killall ksh launchctl ln make meson mocha mongosh mv nc ncat ninja nix nix-shell \
+    node nohup nox opencode osascript pacman perl php pkill playwright pre-commit rails rake \
+    redis-cli rg ruby sbt schtasks sed sftp sh socat su svn swift tar tee telnet tofu touch tox \
+    umount unzip wrangler xargs xcodebuild yum zip zsh";
+
+/// All of them.
+static PROGRAMS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    let plain = PLAIN_PROGRAMS.split_ascii_whitespace();
+    plain
+        .chain(OTHER_PROGRAMS.split_ascii_whitespace())
+        .collect()
+});
 
 /// How the path of a program begins. (`/review this` is a slash command.)
 const PATHS: [&str; 10] = [
@@ -187,11 +40,9 @@ const PATHS: [&str; 10] = [
 ];
 
 /// Words that are no argument when they follow a program in prose.
-const PROSE: [&str; 30] = [
-    "a", "after", "again", "an", "and", "as", "at", "before", "but", "by", "commands", "for",
-    "from", "if", "in", "instead", "is", "jobs", "on", "once", "only", "or", "scripts", "the",
-    "then", "to", "unless", "until", "when", "with",
-];
+const PROSE: &str = "\
+    a after again an and as at before but by commands for from if in instead is jobs on once \
+    only or scripts the then to unless until when with";
 
 /// Shell idioms, dangerous flags and calls that start programs, wherever they stand.
 static IDIOM: LazyLock<Regex> = LazyLock::new(|| {
@@ -202,7 +53,7 @@ static IDIOM: LazyLock<Regex> = LazyLock::new(|| {
         r"\brm\s{1,8}--?[a-z-]{0,12}[rf]",
         &format!(
             r"\b(?:sudo|doas)\s{{1,8}}(?:-[a-z]|\.{{0,2}}/|(?:{})\b)",
-            PLAIN_PROGRAMS.join("|")
+            PLAIN_PROGRAMS.replace(' ', "|")
         ),
         r"\$\(\s{0,4}[a-z./~]|\$\{ifs\}|<\(\s{0,4}[a-z./]",
         r#"\b(?:powershell|pwsh)(?:\.exe)?\s{1,8}[-/&"']|\bcmd(?:\.exe)?\s{1,8}/[ck]\b"#,
@@ -221,7 +72,7 @@ static IDIOM: LazyLock<Regex> = LazyLock::new(|| {
 
 /// "run cargo test", with the program and its first argument.
 static PROSE_COMMAND: LazyLock<Regex> = LazyLock::new(|| {
-    let programs = PLAIN_PROGRAMS.join("|");
+    let programs = PLAIN_PROGRAMS.replace(' ', "|");
     let verb = r"\b(?:run|runs|running|execute|executes|executing|invoke|launch)";
     any_of(&[&format!(
         r#"{verb}\s{{1,4}}["'*_(]{{0,3}}(?:{programs})\s{{1,4}}([a-z0-9./:@-][a-z0-9./:@=-]{{0,40}})"#
@@ -240,7 +91,7 @@ fn find_in_prose(found: &mut Found<'_>) {
     search_groups(found, FlagKind::Command, &PROSE_COMMAND, |groups| {
         let argument = groups.get(1).map_or("", |argument| argument.as_str());
         let word = argument.trim_end_matches(['.', ':']).to_ascii_lowercase();
-        !word.is_empty() && PROSE.binary_search(&word.as_str()).is_err() && !is_version(&word)
+        !word.is_empty() && !PROSE.split(' ').any(|other| other == word) && !is_version(&word)
     });
 }
 
@@ -249,19 +100,18 @@ fn find_in_code(found: &mut Found<'_>) {
     let plain = found.plain;
     let mut fence: Option<&str> = None;
     for (line, (start, text)) in plain.lines().enumerate() {
-        let trimmed = text.trim_start();
+        let code = text.trim_start_matches([' ', '\t', '-', '*']);
         let mark = ["```", "~~~"]
             .into_iter()
-            .find(|mark| trimmed.starts_with(mark));
+            .find(|mark| code.starts_with(mark));
         if mark.is_some() && (fence.is_none() || fence == mark) {
             fence = if fence.is_none() { mark } else { None };
             continue;
         }
-        let spans = if fence.is_some() {
-            vec![(text.len() - trimmed.len(), text.len())]
-        } else {
-            code_spans(text)
-        };
+        let mut spans = code_spans(text);
+        if fence.is_some() {
+            spans.push((text.len() - code.len(), text.len()));
+        }
         for (from, to) in spans {
             if is_command(&text[from..to]) {
                 let (from, to) = (plain.origin(start + from), plain.origin(start + to));
@@ -319,8 +169,7 @@ fn is_command(code: &str) -> bool {
     };
     let arguments: Vec<&str> = words.take(2).collect();
     let name = program.trim_end_matches(".exe");
-    let is_known =
-        PLAIN_PROGRAMS.binary_search(&name).is_ok() || OTHER_PROGRAMS.binary_search(&name).is_ok();
+    let is_known = PROGRAMS.contains(name);
     let is_path = PATHS.iter().any(|start| program.starts_with(start));
     match arguments[..] {
         [] => false,
@@ -350,11 +199,6 @@ fn is_version(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn tables_are_sorted_for_the_search() {
-        assert!(PLAIN_PROGRAMS.is_sorted() && OTHER_PROGRAMS.is_sorted() && PROSE.is_sorted());
-    }
 
     #[test]
     fn code_spans_pair_runs_of_equal_length() {

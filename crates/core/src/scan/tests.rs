@@ -126,6 +126,8 @@ fn commands_in_code_in_prose_and_in_the_shell() {
         "Run cargo test before you finish",
         "Execute \"docker compose up\"",
         "```sh\nls\nrm x y\n```",
+        "- ```\n  npm ci --yes\n  ```",
+        "```\nUse `npm ci` here",
         "    $ whoami",
         "rm -rf ~/",
         "rm --recursive /",

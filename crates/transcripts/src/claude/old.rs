@@ -12,7 +12,8 @@ pub(super) fn not_a_prompt(text: &str) -> Option<Reason> {
     if beginning.contains("<command-message>") || beginning.contains("<command-name>") {
         return Some(Reason::SlashCommand);
     }
-    if text.starts_with('<') && text.ends_with('>') {
+    // A span marked as private is the person's own mark, not output in tags.
+    if text.starts_with('<') && text.ends_with('>') && !text.starts_with("<private>") {
         return Some(Reason::LocalCommand);
     }
     if text.starts_with('/') && text.split_whitespace().count() <= 3 {

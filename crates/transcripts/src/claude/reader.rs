@@ -8,7 +8,7 @@ use super::head::{Head, head, of_attachment, of_type};
 use super::old;
 use super::record::{Block, Message, Queued, Record};
 use crate::lenient::{Content, NotReadable, parse};
-use crate::reading::{Recorder, instant};
+use crate::reading::{Recorder, instant, short};
 use crate::reason::Reason;
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
@@ -193,7 +193,7 @@ impl State {
             _ => recorder.aside(&record.uuid, at),
         }
         if reason == Reason::SlashCommand {
-            command_name(&text).clone_into(&mut self.command);
+            short(command_name(&text)).clone_into(&mut self.command);
         }
     }
 

@@ -14,7 +14,7 @@ use super::head::{Head, head, of_item, of_payload, of_type};
 use super::injected;
 use super::record::{Item, Part, Payload, Record};
 use crate::lenient::{Content, Keys, NotReadable, parse};
-use crate::reading::{Recorder, instant};
+use crate::reading::{Recorder, instant, short};
 use crate::reason::Reason;
 use crate::rules::{HUMAN_LIMIT, Kept, Rules};
 
@@ -154,16 +154,16 @@ impl State {
     fn meta(&mut self, meta: &Payload<'_>, recorder: &mut Recorder<'_>) {
         recorder.skip(Reason::Bookkeeping);
         if self.thread.is_empty() {
-            self.thread = meta.id.to_string();
+            self.thread = short(&meta.id).to_owned();
             recorder.session(&meta.id);
-        } else if self.thread != *meta.id {
+        } else if self.thread != short(&meta.id) {
             // An older fork holds its parent's records, the first of them included.
             recorder.holds_copies();
             return recorder.forked_from(&meta.id);
         }
         recorder.forked_from(&meta.forked_from_id);
         if let Some(git) = &meta.git.0 {
-            self.branch = git.branch.to_string();
+            self.branch = short(&git.branch).to_owned();
         }
         recorder.place(&meta.cwd, &self.branch);
         let headless = &*meta.source.text == "exec" || meta.originator.ends_with("_exec");
@@ -273,7 +273,7 @@ impl State {
         }
         self.waiting.push(Waiting {
             form,
-            id: id.to_owned(),
+            id: short(id).to_owned(),
             at,
             kept: Rules::keep(words, HUMAN_LIMIT),
         });

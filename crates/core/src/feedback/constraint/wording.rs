@@ -28,7 +28,7 @@ impl Wording {
         // A single quotation mark inside a word is an apostrophe.
         static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
             Regex::new(
-                r#""([^"\n]{1,200})"|“([^”\n]{1,200})”|„([^“”\n]{1,200})[“”]|«([^»\n]{1,200})»|「([^」\n]{1,200})」|『([^』\n]{1,200})』|`([^`\n]{1,200})`|‘((?:[^’\n]|\b’\b){1,200})’|\B'((?:[^'\n]|\b'\b){1,200})'\B"#,
+                r#""([^"\n]+)"|“([^”\n]+)”|„([^“”\n]+)[“”]|«([^»\n]+)»|「([^」\n]+)」|『([^』\n]+)』|`([^`\n]+)`|‘((?:[^’\n]|\b’\b)+)’|\B'((?:[^'\n]|\b'\b)+)'\B"#,
             )
             .expect("a fixed pattern")
         });
