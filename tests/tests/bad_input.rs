@@ -283,3 +283,59 @@ fn a_repository_cannot_choose_backend_or_adopt() {
         shown[0]["warnings"]
     );
 }
+
+#[test]
+fn doctor_says_what_would_fail_tonight() {
+    let home = Home::with_sample(PROGRAM);
+    let finding = |ran: &skillopt_tests::home::Ran| {
+        let json = ran.json();
+        let findings = json["findings"].as_array().unwrap().clone();
+        findings
+            .into_iter()
+            .find(|finding| finding["subject"] == "models")
+            .unwrap()
+    };
+    let server = skillopt_tests::stub_server::StubServer::start();
+    server.models(&["small"]);
+    let url = server.url();
+    let words = |model: &'static str| {
+        [
+            "doctor",
+            "--json",
+            "--backend",
+            "openai_compatible",
+            "--endpoint",
+            &url,
+            "--model",
+            model,
+        ]
+        .map(str::to_owned)
+    };
+    let run = |words: &[String]| home.run(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    let good = run(&words("small"));
+    assert_eq!(
+        (good.code, finding(&good)["health"].as_str()),
+        (0, Some("good")),
+        "{}",
+        good.out
+    );
+    let missing = run(&words("large"));
+    assert_eq!(missing.code, 1);
+    assert!(
+        finding(&missing)["message"]
+            .as_str()
+            .unwrap()
+            .contains("large"),
+        "{}",
+        missing.out
+    );
+    drop(server);
+    let gone = run(&words("small"));
+    assert_eq!(finding(&gone)["health"], "bad", "{}", gone.out);
+    // As cron would start it: the environment of the terminal is gone.
+    let bare = home.run_with(
+        &["doctor", "--as-scheduled", "--json"],
+        &[("SKILLOPT_BACKEND", "claude")],
+    );
+    assert_eq!(finding(&bare)["detail"]["target"], "mock", "{}", bare.out);
+}

@@ -75,19 +75,21 @@ pub async fn schedule(app: &App, input: ScheduleInput) -> Result<Scheduled, Prob
         as_scheduled: true,
     };
     let warnings = doctor::doctor(app, doctor_input).await?.warnings();
-    let before = read()?;
-    let mut entries = ours(&before);
-    let reference_entries = of_reference(&before);
     if input.plan_only {
+        // Where there is no cron, the line is still of use for another scheduler.
+        let crontab = read().unwrap_or_default();
         return Ok(Scheduled {
             changed: false,
             message: "This line would be added to your crontab.".to_owned(),
             line,
-            entries,
-            reference_entries,
+            entries: ours(&crontab),
+            reference_entries: of_reference(&crontab),
             warnings,
         });
     }
+    let before = read()?;
+    let mut entries = ours(&before);
+    let reference_entries = of_reference(&before);
     entries.retain(|entry| !entry.ends_with(&marker));
     entries.push(line.clone());
     let changed = write(&before, &entries)?;

@@ -43,12 +43,9 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
     let (command, view) = match translate::translate(cli.command, &cli.common) {
         Asked::Command(command, view) => (command, view),
         Asked::Completions(shell) => {
-            clap_complete::generate(
-                shell,
-                &mut Cli::command(),
-                "skillopt",
-                &mut std::io::stdout(),
-            );
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "skillopt", &mut script);
+            print(&String::from_utf8_lossy(&script));
             return ExitCode::SUCCESS;
         }
         Asked::Man => return man(),

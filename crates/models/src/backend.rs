@@ -57,6 +57,9 @@ impl RawReply {
 /// The pending answer of [`Backend::ask`].
 pub type Asking<'a> = Pin<Box<dyn Future<Output = Result<RawReply, CallError>> + Send + 'a>>;
 
+/// The pending answer of [`Backend::check`].
+pub type Checking<'a> = Pin<Box<dyn Future<Output = Result<(), CallError>> + Send + 'a>>;
+
 /// Something that answers calls.
 ///
 /// A backend makes exactly **one** try per [`ask`](Backend::ask): retries, budgets, the number of
@@ -91,6 +94,12 @@ pub trait Backend: Send + Sync {
     /// Tokens a try costs besides messages and reply, for example the words a command line adds.
     fn overhead_tokens(&self) -> u64 {
         0
+    }
+
+    /// Whether it could answer now, as far as that can be told at little or no cost. For `doctor`; a
+    /// night finds out by asking.
+    fn check<'a>(&'a self, _cancel: &'a CancelToken) -> Checking<'a> {
+        Box::pin(async { Ok(()) })
     }
 
     /// Makes one try. Ends with [`CallError::Cancelled`] soon after `cancel` is raised.

@@ -28,7 +28,7 @@ use skillopt_core::call::{BackendId, Call, Message, Role};
 use skillopt_store::Clock;
 
 use crate::api_key::ApiKey;
-use crate::backend::{Asking, Backend, RawReply};
+use crate::backend::{Asking, Backend, Checking, RawReply};
 use crate::cancel::CancelToken;
 use crate::error::CallError;
 use crate::process::{Limits, Program, RunFault, Scratch, Sign, run, sweep_scratch};
@@ -324,6 +324,18 @@ impl Backend for Claude {
         // Measured with 2.1.332: some 450 tokens about the place it runs in, or some 2,700 with its
         // own instructions.
         if self.has_system_file() { 600 } else { 3_000 }
+    }
+
+    fn check<'a>(&'a self, cancel: &'a CancelToken) -> Checking<'a> {
+        Box::pin(async move {
+            if self.signed_in(cancel).await == Some(false) {
+                return Err(CallError::SignInNeeded {
+                    provider: KIND.to_owned(),
+                    detail: "it is signed out".to_owned(),
+                });
+            }
+            Ok(())
+        })
     }
 
     fn ask<'a>(&'a self, call: &'a Call, cancel: &'a CancelToken) -> Asking<'a> {

@@ -22,7 +22,7 @@ pub mod roles;
 pub mod templates;
 
 pub use api_key::ApiKey;
-pub use backend::{Asking, Backend, Finish, RawReply, Usage};
+pub use backend::{Asking, Backend, Checking, Finish, RawReply, Usage};
 pub use budget::{Budget, Caps, Spend};
 pub use cancel::CancelToken;
 pub use error::{CallError, Cap, Scope, Wait};

@@ -26,7 +26,7 @@ use skillopt_store::Clock;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::api_key::ApiKey;
-use crate::backend::{Asking, Backend, RawReply};
+use crate::backend::{Asking, Backend, Checking, RawReply};
 use crate::cancel::CancelToken;
 use crate::error::{CallError, Wait};
 
@@ -240,6 +240,20 @@ impl Backend for OpenAiCompatible {
 
     fn provider(&self) -> String {
         self.provider.clone()
+    }
+
+    fn check<'a>(&'a self, cancel: &'a CancelToken) -> Checking<'a> {
+        Box::pin(async move {
+            let probe = self.probe(cancel).await?;
+            if probe.has_model == Some(false) {
+                return Err(CallError::Misconfigured {
+                    provider: self.provider.clone(),
+                    detail: format!("it does not have the model {}", self.options.model),
+                    guidance: format!("Set models.model to one of: {}.", probe.models.join(", ")),
+                });
+            }
+            Ok(())
+        })
     }
 
     fn ask<'a>(&'a self, call: &'a Call, cancel: &'a CancelToken) -> Asking<'a> {

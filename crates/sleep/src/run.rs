@@ -640,9 +640,16 @@ pub fn tasks_of(context: &Context, mined: &Mined) -> Result<Vec<Task>, Problem> 
     Ok(gathered(context, mined)?.tasks)
 }
 
-/// Who would answer: target side, optimizer side, and whether both are simulations.
+/// Who would answer (target side, optimizer side, whether both are simulations), after asking the
+/// backends whether they could.
 pub async fn who_answers(context: &Context) -> Result<(String, String, bool), Problem> {
     let (roles, _) = night::models(context).await?;
+    for backend in [&roles.target, &roles.optimizer] {
+        backend
+            .check(&context.cancel)
+            .await
+            .map_err(|error| error.problem())?;
+    }
     let mut report = NightReport::new(context);
     report.backends(&roles);
     Ok((
