@@ -1,6 +1,6 @@
 //! The command line of SkillOpt.
 //!
-//! Words become commands of the app ([`translate`]), outputs become text or JSON ([`show`]). Nothing is
+//! Words become commands of the app (`translate`), outputs become text or JSON (`show`). Nothing is
 //! decided here but how it looks. stdout carries data, stderr everything else.
 
 mod args;
