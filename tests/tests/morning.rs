@@ -39,6 +39,18 @@ fn a_new_user_gets_from_the_demonstration_to_a_first_proposal() {
 }
 
 #[test]
+fn the_demonstration_makes_a_folder_of_its_own() {
+    // Sessions in a temporary folder that looks like one of our own calls are left out.
+    let home = Home::empty(PROGRAM);
+    let ran = home.run_with(
+        &["demo", "--json"],
+        &[("TMPDIR", home.path().to_str().unwrap())],
+    );
+    assert_eq!(ran.code, 0, "{}", ran.out);
+    assert_eq!(ran.json()["report"]["outcome"], "proposed");
+}
+
+#[test]
 fn adopting_and_rolling_back_gives_the_bytes_back() {
     let home = Home::after_demo(PROGRAM);
     // The skill exists by now, with text of the user around it and Windows line endings.

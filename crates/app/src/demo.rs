@@ -42,7 +42,7 @@ pub async fn demo(app: &App, input: DemoInput) -> Result<Box<Demonstration>, Pro
     let home = match input.folder {
         Some(folder) => app.directory.join(folder),
         None => std::env::temp_dir().join(format!(
-            "skillopt-demo-{}",
+            "demo-home-{}",
             app.clock.now().strftime("%Y%m%d-%H%M%S%f")
         )),
     };
