@@ -339,3 +339,22 @@ fn doctor_says_what_would_fail_tonight() {
     );
     assert_eq!(finding(&bare)["detail"]["target"], "mock", "{}", bare.out);
 }
+
+#[test]
+fn a_setting_that_is_set_twice_is_still_set() {
+    let home = Home::with_sample(PROGRAM);
+    for _ in 0..2 {
+        assert_eq!(
+            home.run(&["config", "set", "gate.min_validation_tasks", "5"])
+                .code,
+            0
+        );
+    }
+    let explained = home
+        .run(&["config", "explain", "gate.min_validation_tasks", "--json"])
+        .json();
+    assert_eq!(
+        (explained["value"].as_u64(), explained["layer"].as_str()),
+        (Some(5), Some("user"))
+    );
+}

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use skillopt_core::Problem;
-use skillopt_settings::{Explanation, Layer, ProjectRef, ROWS, Resolved, row};
+use skillopt_settings::{Explanation, Layer, Layers, ProjectRef, ROWS, Resolved, row};
 use skillopt_store::files;
 
 use crate::context::App;
@@ -89,7 +89,13 @@ pub async fn set(app: &App, input: SetInput) -> Result<SettingRow, Problem> {
         })?,
         None => String::new(),
     };
-    let below = resolved(app, input.project.as_deref())?.settings;
+    // What holds without this file: a value equal to it needs no line of its own.
+    let layer = if input.for_project {
+        Layer::Project
+    } else {
+        Layer::User
+    };
+    let below = Layers::below(&app.config(), layer)?;
     let after = match &input.value {
         Some(value) => skillopt_settings::set(&before, &file, &input.key, value, &below)?,
         None => skillopt_settings::unset(&before, &file, &input.key)?,
@@ -141,7 +147,7 @@ fn resolved(app: &App, project: Option<&Path>) -> Result<Resolved, Problem> {
         id: known.map_or_else(String::new, |project| project.id),
         root,
     };
-    skillopt_settings::Layers::load(
+    Layers::load(
         &app.config(),
         Some(&reference),
         &app.environment,

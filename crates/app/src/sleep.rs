@@ -289,7 +289,11 @@ pub struct Harvested {
 pub async fn harvest(app: &App, input: HarvestInput) -> Result<Box<Harvested>, Problem> {
     let project = app.project(input.project.as_deref())?;
     let context = app.night(project)?;
-    let harvest = harvesting::read(&context, input.all_time)?;
+    let mut harvest = harvesting::read(&context, input.all_time)?;
+    // Oldest first, as a night takes them: the first wording of a request names its task.
+    harvest
+        .sessions
+        .sort_by(|a, b| a.started.cmp(&b.started).then_with(|| a.id.cmp(&b.id)));
     let mined = mine::heuristic(&harvest.sessions, &|_| false);
     let prepared = skillopt_sleep::run::tasks_of(&context, &mined)?;
     let payload = tasks_file::to_json(
