@@ -163,9 +163,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
             compile(
                 r"\b(?:add|include|with|have|need|forgot|missed|missing|lacks|wants?)\s+(?:an?\s+|the\s+)?(?:{Q}|(?-i:([A-Z][\w&-]*(?: [A-Z][\w&-]*){0,2})))\s+section\b",
             ),
-            compile(
-                r"\bsections?\s+(?:called|named|titled|entitled)\s+([\w-]{2,30})\s*(?:$|[.,;!?\n])",
-            ),
+            compile(r"\bsections?\s+(?:called|named|titled|entitled)\s+([\w-]+)\s*(?:$|[.,;!?\n])"),
             compile(r"\badd\s+(?:an?\s+|the\s+)?sections?\s+{Q}"),
         ],
         name: compile(
@@ -178,13 +176,13 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
             r"\b(?:don't|do not|never|avoid|without|stop|no|drop|remove|skip|leave out|get rid of|not)\s+(?:ever\s+)?(?:use|using|say|saying|write|writing|mention|mentioning|include|including)?\s*(?:the\s+|any\s+)?(?:exact\s+)?(?:word|words|phrase|text|term|filler)?\s*{Q}",
         ),
         exchange: compile(
-            r"\b(?:use|write|say|spell it|call it|call them)\s+(?:the word\s+)?(?:{Q}|([\w.+-]{2,30}))\s*(?:,\s*not|instead of|rather than|,?\s+and\s+not|,?\s+never)\s+(?:the word\s+)?(?:{Q}|([\w.+-]*[\w+-]))",
+            r"\b(?:use|write|say|spell it|call it|call them)\s+(?:the word\s+)?(?:{Q}|([\w.+-]+))\s*(?:,\s*not|instead of|rather than|,?\s+and\s+not|,?\s+never)\s+(?:the word\s+)?(?:{Q}|([\w.+-]*[\w+-]))",
         ),
         edge: compile(
             r"\b(start|begin|open|starts|begins|opens|starting|beginning|end|finish|close|ends|ending|sign off|conclude)(?:\s+(?:it|the reply|your reply|the answer|the message|the mail|every reply|each reply|off))?\s+with\s+(?:the\s+)?(?:word|words|text|phrase|line|sentence)?\s*{Q}",
         ),
         tags: compile(
-            r"\b(?:wrap|put|enclose|surround|place)\b[^.!?\n]*?<([a-z][\w-]{0,30})>|\b(?:in|inside|within|between|with|use|using)\s+(?:the\s+)?<([a-z][\w-]{0,30})>(?:…|\.\.\.|\s)*(?:</[a-z][\w-]{0,30}>)?\s*tags?\b|<(answer)>",
+            r"\b(?:wrap|put|enclose|surround|place)\b[^.!?\n]*?<([a-z][a-z0-9_-]*)>|\b(?:in|inside|within|between|with|use|using)\s+(?:the\s+)?<([a-z][a-z0-9_-]*)>(?:…|\.\.\.|\s)*(?:</[a-z][a-z0-9_-]*>)?\s*tags?\b|<(answer)>",
         ),
         marks: compile(
             r"\b(?:no|without|don't use|do not use|never use|avoid|drop the|remove the|stop using)\s+(?:any\s+)?(exclamation marks?|exclamation points?|semicolons?|em[ -]dash(?:es)?|question marks?|code (?:blocks?|fences?)|bold)\b",
@@ -408,7 +406,8 @@ impl Found {
                 return;
             };
             let (low, other) = (wanted.to_lowercase(), unwanted.to_lowercase());
-            let style = !quoted && (is_style(&low) || is_style(&other));
+            let short = low.chars().count().min(other.chars().count()) < 2;
+            let style = !quoted && (short || is_style(&low) || is_style(&other));
             if !style
                 && !found.wording.is_negated(captures)
                 && !found.wording.is_conditional(captures)

@@ -326,6 +326,7 @@ fn what_cannot_be_checked_gives_nothing() {
         "use tabs instead of spaces",
         "use snake_case, not camelCase",
         "use that instead of this",
+        "use x instead of y",
         "write it in the active voice instead of the passive",
         "there are too many exclamation marks in it",
         "mention \"beta\" only if the feature is new",
