@@ -11,6 +11,7 @@
 mod account;
 mod instant;
 mod prepare;
+mod questions;
 mod run;
 mod send;
 #[cfg(test)]
@@ -24,7 +25,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
-use skillopt_core::call::{Side, Subject};
+use skillopt_core::call::{Call, Side, Subject};
 use skillopt_core::redact::Redactor;
 use skillopt_core::{Instant, Problem};
 use skillopt_store::{Store, calls, events, stages};
@@ -258,6 +259,9 @@ struct Inner {
     on_event: OnEvent,
     budgets: Mutex<BTreeMap<i64, Arc<Budget>>>,
     turns: turns::Turns,
+    /// Calls of stages planned by this process and not answered yet, so that they need not be read
+    /// back. A planned stage never changes.
+    planned: Mutex<BTreeMap<(i64, String), Vec<Call>>>,
 }
 
 impl CallPath {
@@ -283,6 +287,7 @@ impl CallPath {
                 on_event,
                 budgets: Mutex::default(),
                 turns: turns::Turns::default(),
+                planned: Mutex::default(),
             }),
         }
     }
@@ -305,14 +310,19 @@ impl CallPath {
         let mut prepare = prepare::Prepare::new(inner);
         let planned: Vec<_> = asks.into_iter().map(|ask| prepare.call(ask)).collect();
         let redactions = prepare.redactions;
-        let count = inner.store.commit("plan stage", |tx| {
+        let (count, ours) = inner.store.commit("plan stage", |tx| {
+            // Somebody else may have planned it since; then their rows count.
+            let ours = !stages::planned(tx, night, stage)?;
             let count = calls::plan(tx, night, stage, &planned)?;
-            if redactions > 0 {
+            if ours && redactions > 0 {
                 let body = serde_json::json!({"stage": stage, "values": redactions});
                 events::append(tx, night, "models/redacted", &body)?;
             }
-            Ok(count)
+            Ok((count, ours))
         })?;
+        if ours {
+            inner.planned().insert((night, stage.to_owned()), planned);
+        }
         inner.tell(&CallEvent::Planned {
             stage: stage.to_owned(),
             calls: count,
@@ -387,6 +397,18 @@ impl CallPath {
 impl Inner {
     fn tell(&self, event: &CallEvent) {
         (self.on_event)(event);
+    }
+
+    /// The calls of a stage in order, if this process planned it and nobody took them yet.
+    fn take_planned(&self, night: i64, stage: &str) -> std::vec::IntoIter<Call> {
+        self.planned()
+            .remove(&(night, stage.to_owned()))
+            .unwrap_or_default()
+            .into_iter()
+    }
+
+    fn planned(&self) -> std::sync::MutexGuard<'_, BTreeMap<(i64, String), Vec<Call>>> {
+        self.planned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The account of a night, read from its rows when it is first needed.

@@ -4,19 +4,17 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde_json::json;
 use skillopt_core::call::{Call, Message};
 use skillopt_core::{Instant, Problem};
 use skillopt_store::attempts::{self, Within};
 use skillopt_store::calls::{self, NightCall, State};
-use skillopt_store::{events, nights, orders};
+use skillopt_store::{nights, orders};
 use tokio::task::JoinSet;
 
 use super::{CallEvent, Inner, Reply};
 use crate::backend::{Backend, Usage};
 use crate::budget::Budget;
 use crate::error::{CallError, Cap};
-use crate::handoff::{Answer, Handoff, Question, id};
 use crate::parse::{Expect, Parsed, Unreadable, parse};
 
 /// Calls in a row that fail for want of a provider before it is left alone for this pass.
@@ -109,8 +107,13 @@ impl Run {
                 return Err(unknown_night(night).into());
             };
             let mut rows: Vec<Row> = Vec::new();
+            let mut planned = path.take_planned(night, stage);
             for at in calls::rows(db, night, stage)? {
-                let call = calls::get(db, &at.key)?.ok_or_else(|| request_gone(&at))?;
+                let kept = if at.ask == 0 { planned.next() } else { None };
+                let call = match kept {
+                    Some(call) => call,
+                    None => calls::get(db, &at.key)?.ok_or_else(|| request_gone(&at))?,
+                };
                 match rows.last_mut() {
                     Some(row) if at.ask > 0 && row.at.position == at.position => {
                         row.repeat = Some((at, call));
@@ -353,109 +356,6 @@ impl Run {
             text: found.text,
             parsed,
         })
-    }
-
-    fn hand_off(&self, handoff: &Handoff, at: &NightCall, call: &Call) -> Result<Heard, Stop> {
-        self.may_start(&handoff.provider())?;
-        let refused = match handoff.answer(call, &at.key) {
-            Answer::Given(text) => match parse(&Expect::of(&call.subject), &text) {
-                Ok(parsed) => {
-                    let attempt = self.path.store.commit("take answer", |tx| {
-                        let attempt =
-                            attempts::start(tx, self.night, &at.key, attempts::Cost::default())?;
-                        attempts::answer(tx, attempt, &text, attempts::Usage::default(), Some(0))?;
-                        self.settle(tx, at, State::Fresh, Some(attempt))?;
-                        Ok(attempt)
-                    })?;
-                    return Ok(Heard {
-                        attempt,
-                        text,
-                        usage: Usage::default(),
-                        fresh: true,
-                        parsed: Ok(parsed),
-                    });
-                }
-                Err(Unreadable(reason)) => Some(reason),
-            },
-            Answer::Missing => None,
-            Answer::Refused(why) => Some(why),
-        };
-        if at.state != State::Waiting {
-            self.path.store.commit("wait for answer", |tx| {
-                self.settle(tx, at, State::Waiting, None)
-            })?;
-        }
-        Err(CallError::WaitingForAnswer {
-            id: id(&at.key).to_owned(),
-            refused,
-        }
-        .into())
-    }
-
-    /// Says once that the file of an answer that was taken has changed since.
-    fn report_change(
-        &self,
-        handoff: &Handoff,
-        at: &NightCall,
-        call: &Call,
-        taken: &str,
-    ) -> Result<(), Problem> {
-        if !handoff.changed(call, &at.key, taken) {
-            return Ok(());
-        }
-        let id = id(&at.key).to_owned();
-        let body = json!({"id": id, "stage": self.stage, "file": handoff.answer_file(&id)});
-        self.path.store.commit("report changed answer", |tx| {
-            let known = events::list(tx, self.night, 0, usize::MAX >> 1)?;
-            if !known
-                .iter()
-                .any(|event| event.kind == "handoff/changed" && event.body == body)
-            {
-                events::append(tx, self.night, "handoff/changed", &body)?;
-            }
-            Ok(())
-        })?;
-        self.path.tell(&CallEvent::AnswerChanged { id });
-        Ok(())
-    }
-
-    /// Writes every question of the night that waits into the hand-off folder.
-    fn publish(&self) -> Result<(), Problem> {
-        let roles = &self.path.roles;
-        let Some(handoff) = roles.target.handoff().or_else(|| roles.optimizer.handoff()) else {
-            return Ok(());
-        };
-        let waiting = self.path.store.read(|db| {
-            let mut seen = BTreeSet::new();
-            let mut waiting = Vec::new();
-            for at in calls::rows_of_night(db, self.night)? {
-                if at.state == State::Waiting && seen.insert(at.key.clone()) {
-                    waiting.extend(calls::get(db, &at.key)?.map(|call| (at.key, call)));
-                }
-            }
-            Ok(waiting)
-        })?;
-        let questions: Vec<Question> = waiting
-            .into_iter()
-            .map(|(key, call)| {
-                let refused = match handoff.answer(&call, &key) {
-                    Answer::Refused(why) => Some(why),
-                    Answer::Given(text) => parse(&Expect::of(&call.subject), &text)
-                        .err()
-                        .map(|error| error.0),
-                    Answer::Missing => None,
-                };
-                Question { call, refused }
-            })
-            .collect();
-        let published = handoff.publish(&questions)?;
-        if published.open > 0 {
-            self.path.tell(&CallEvent::Questions {
-                open: published.open,
-                folder: handoff.folder().to_owned(),
-            });
-        }
-        Ok(())
     }
 
     /// Whether a call to `provider` may begin: no order to stop, nothing that halted the pass.

@@ -13,7 +13,7 @@ impl Fence {
     pub(crate) fn for_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut mentioned = std::collections::BTreeSet::new();
         for text in texts {
-            for number in numbers(text.as_bytes()) {
+            for number in numbers(text) {
                 mentioned.insert(number);
             }
         }
@@ -41,15 +41,15 @@ impl Fence {
 
 /// The numbers behind every `EXCERPT-` of a text. `EXCERPT-12` mentions 1 and 12, so that no fence
 /// is the beginning of something in the text.
-fn numbers(text: &[u8]) -> impl Iterator<Item = u32> + '_ {
-    let word = WORD.as_bytes();
-    (0..text.len().saturating_sub(word.len())).flat_map(move |at| {
-        let follows = text[at..at + word.len()].eq_ignore_ascii_case(word);
-        let digits = if follows {
-            &text[at + word.len()..]
-        } else {
-            &[]
-        };
+fn numbers(text: &str) -> impl Iterator<Item = u32> + '_ {
+    let bytes = text.as_bytes();
+    // Documents are long and repeat in every call: dashes are found quickly.
+    text.match_indices('-').flat_map(move |(dash, _)| {
+        let end = dash + 1;
+        let follows = end
+            .checked_sub(WORD.len())
+            .is_some_and(|at| bytes[at..end].eq_ignore_ascii_case(WORD.as_bytes()));
+        let digits = if follows { &bytes[end..] } else { &[] };
         digits
             .iter()
             .take(10)

@@ -1,0 +1,127 @@
+//! Rows a person or another program answers, through the files of [`crate::handoff`].
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+use skillopt_core::Problem;
+use skillopt_core::call::Call;
+use skillopt_store::calls::{self, NightCall, State};
+use skillopt_store::{attempts, events};
+
+use super::CallEvent;
+use super::run::{Heard, Run, Stop};
+use crate::backend::{Backend, Usage};
+use crate::error::CallError;
+use crate::handoff::{Answer, Handoff, Question, id};
+use crate::parse::{Expect, Unreadable, parse};
+
+impl Run {
+    /// Takes the answer from its file, or leaves the row waiting for it.
+    pub(super) fn hand_off(
+        &self,
+        handoff: &Handoff,
+        at: &NightCall,
+        call: &Call,
+    ) -> Result<Heard, Stop> {
+        self.may_start(&handoff.provider())?;
+        let refused = match handoff.answer(call, &at.key) {
+            Answer::Given(text) => match parse(&Expect::of(&call.subject), &text) {
+                Ok(parsed) => {
+                    let attempt = self.path.store.commit("take answer", |tx| {
+                        let attempt =
+                            attempts::start(tx, self.night, &at.key, attempts::Cost::default())?;
+                        attempts::answer(tx, attempt, &text, attempts::Usage::default(), Some(0))?;
+                        self.settle(tx, at, State::Fresh, Some(attempt))?;
+                        Ok(attempt)
+                    })?;
+                    return Ok(Heard {
+                        attempt,
+                        text,
+                        usage: Usage::default(),
+                        fresh: true,
+                        parsed: Ok(parsed),
+                    });
+                }
+                Err(Unreadable(reason)) => Some(reason),
+            },
+            Answer::Missing => None,
+            Answer::Refused(why) => Some(why),
+        };
+        if at.state != State::Waiting {
+            self.path.store.commit("wait for answer", |tx| {
+                self.settle(tx, at, State::Waiting, None)
+            })?;
+        }
+        Err(CallError::WaitingForAnswer {
+            id: id(&at.key).to_owned(),
+            refused,
+        }
+        .into())
+    }
+
+    /// Says once that the file of an answer that was taken has changed since.
+    pub(super) fn report_change(
+        &self,
+        handoff: &Handoff,
+        at: &NightCall,
+        call: &Call,
+        taken: &str,
+    ) -> Result<(), Problem> {
+        if !handoff.changed(call, &at.key, taken) {
+            return Ok(());
+        }
+        let id = id(&at.key).to_owned();
+        let body = json!({"id": id, "stage": self.stage, "file": handoff.answer_file(&id)});
+        self.path.store.commit("report changed answer", |tx| {
+            let known = events::list(tx, self.night, 0, usize::MAX >> 1)?;
+            if !known
+                .iter()
+                .any(|event| event.kind == "handoff/changed" && event.body == body)
+            {
+                events::append(tx, self.night, "handoff/changed", &body)?;
+            }
+            Ok(())
+        })?;
+        self.path.tell(&CallEvent::AnswerChanged { id });
+        Ok(())
+    }
+
+    /// Writes every question of the night that waits into the hand-off folder.
+    pub(super) fn publish(&self) -> Result<(), Problem> {
+        let roles = &self.path.roles;
+        let Some(handoff) = roles.target.handoff().or_else(|| roles.optimizer.handoff()) else {
+            return Ok(());
+        };
+        let waiting = self.path.store.read(|db| {
+            let mut seen = BTreeSet::new();
+            let mut waiting = Vec::new();
+            for at in calls::rows_of_night(db, self.night)? {
+                if at.state == State::Waiting && seen.insert(at.key.clone()) {
+                    waiting.extend(calls::get(db, &at.key)?.map(|call| (at.key, call)));
+                }
+            }
+            Ok(waiting)
+        })?;
+        let questions: Vec<Question> = waiting
+            .into_iter()
+            .map(|(key, call)| {
+                let refused = match handoff.answer(&call, &key) {
+                    Answer::Refused(why) => Some(why),
+                    Answer::Given(text) => parse(&Expect::of(&call.subject), &text)
+                        .err()
+                        .map(|error| error.0),
+                    Answer::Missing => None,
+                };
+                Question { call, refused }
+            })
+            .collect();
+        let published = handoff.publish(&questions)?;
+        if published.open > 0 {
+            self.path.tell(&CallEvent::Questions {
+                open: published.open,
+                folder: handoff.folder().to_owned(),
+            });
+        }
+        Ok(())
+    }
+}
