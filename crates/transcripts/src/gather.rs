@@ -1,6 +1,5 @@
 //! Finding the files of one agent and reading those that changed.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
@@ -88,16 +87,14 @@ impl Gathering<'_> {
         harvest.count(self.agent, &search.counts);
         harvest.files.found += search.files.len() as u64;
 
-        let index = match self.store {
+        let mut index = match self.store {
             Some(store) => Index::load(store, self.agent)?,
             None => Index::default(),
         };
-        let gone = self.gone(&index, &folders, &search.files);
-        harvest.looked.append(&mut folders);
         let mut work = Vec::new();
         for found in search.files {
             let stamp = index::stamp(self.agent, found.state, &self.rules.fingerprint);
-            match index.look_up(&found.path, &stamp) {
+            match index.take(&found.path, &stamp) {
                 Known::Unchanged(facts, id) => {
                     harvest.files.unchanged += 1;
                     let exchanges = if self.wants(&facts) {
@@ -122,22 +119,19 @@ impl Gathering<'_> {
                 Known::New => work.push(Work { found, known: None }),
             }
         }
+        // Remembered files that are no longer there. A folder that is not there at all may be on a
+        // disk that is not plugged in.
+        let gone: Vec<i64> = folders
+            .iter()
+            .filter(|folder| folder.present)
+            .flat_map(|folder| index.left_below(&folder.folder))
+            .collect();
+        harvest.looked.append(&mut folders);
         // The biggest first, so that no thread is left alone with it at the end.
         work.sort_by(|a, b| {
             (b.found.state.size, &a.found.path).cmp(&(a.found.state.size, &b.found.path))
         });
         self.read(&work, &gone, harvest, held)
-    }
-
-    /// Remembered files that are no longer there. A folder that is not there at all may be on a disk
-    /// that is not plugged in.
-    fn gone(&self, index: &Index, folders: &[Looked], found: &[Found]) -> Vec<i64> {
-        let there: HashSet<&Path> = found.iter().map(|found| found.path.as_path()).collect();
-        folders
-            .iter()
-            .filter(|folder| folder.present)
-            .flat_map(|folder| index.gone(&folder.folder, &|path| there.contains(path)))
-            .collect()
     }
 
     /// Whether a file's exchanges can be needed.

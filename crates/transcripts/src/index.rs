@@ -18,7 +18,7 @@ use crate::reading::{Counts, Exchange, Place, Reading};
 use crate::reason::Reason;
 
 /// Raised whenever facts or exchanges are stored differently. Part of the reader's version.
-const SHAPE: u32 = 1;
+const SHAPE: u32 = 2;
 
 /// One exchange, as far as copies and scope are concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -158,8 +158,9 @@ impl Index {
         Ok(Self { entries })
     }
 
-    pub(crate) fn look_up(&self, path: &Path, stamp: &Stamp) -> Known {
-        let Some(entry) = self.entries.get(path) else {
+    /// What is known of a file; each is asked for once.
+    pub(crate) fn take(&mut self, path: &Path, stamp: &Stamp) -> Known {
+        let Some(entry) = self.entries.remove(path) else {
             return Known::New;
         };
         if entry.stamp.reader_version != stamp.reader_version
@@ -171,19 +172,25 @@ impl Index {
             return Known::Changed(entry.id);
         }
         // Facts that cannot be read are made again.
-        Facts::deserialize(&entry.skips).map_or(Known::New, |facts| {
+        facts(&entry.skips).map_or(Known::New, |facts| {
             Known::Unchanged(Box::new(facts), entry.id)
         })
     }
 
-    /// Ids of entries below `folder` that are not in `found`.
-    pub(crate) fn gone(&self, folder: &Path, found: &dyn Fn(&Path) -> bool) -> Vec<i64> {
+    /// Ids of files below `folder` that nobody asked for.
+    pub(crate) fn left_below(&self, folder: &Path) -> Vec<i64> {
         self.entries
             .iter()
-            .filter(|(path, _)| path.starts_with(folder) && !found(path))
+            .filter(|(path, _)| path.starts_with(folder))
             .map(|(_, entry)| entry.id)
             .collect()
     }
+}
+
+/// Facts are stored as one text and not as a tree of values: they are read for every file each
+/// time, straight into their types.
+fn facts(stored: &serde_json::Value) -> Option<Facts> {
+    serde_json::from_str(stored.as_str()?).ok()
 }
 
 /// What a file must look like to count as unchanged.
@@ -218,7 +225,7 @@ pub(crate) fn row(
         path: path.to_owned(),
         stamp: stamp(agent, read.state, settings),
         // These types have string keys and no failing serializers.
-        skips: serde_json::to_value(facts).unwrap_or_default(),
+        skips: serde_json::to_string(facts).unwrap_or_default().into(),
         digest: serde_json::to_vec(&body).unwrap_or_default(),
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn owners(files: &[Holder<'_>]) -> Owners {
         });
     }
     let mut ranked: Vec<(&Name<'_>, &Vec<usize>)> = sessions.iter().collect();
-    ranked.sort_by_key(|(name, members)| (standing(members, files), **name));
+    ranked.sort_by_cached_key(|(name, members)| (standing(members, files), **name));
 
     let mut taken: HashSet<u64> = HashSet::new();
     let mut counts: Vec<Vec<bool>> = vec![Vec::new(); files.len()];
