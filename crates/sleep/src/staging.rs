@@ -10,7 +10,7 @@ use skillopt_core::Problem;
 use skillopt_core::agent::Agent;
 use skillopt_core::document::{Target, TargetKind};
 use skillopt_core::hash::sha256_hex;
-use skillopt_core::redact::redact_json;
+use skillopt_core::redact::Redactor;
 use skillopt_core::scan::{self, Flag};
 use skillopt_core::skill_file;
 use skillopt_models::Roles;
@@ -212,19 +212,31 @@ fn write(
     rows: &[NewTarget],
     roots: &[String],
 ) -> Result<(), Problem> {
-    files::create_private_dir(folder)?;
-    for row in rows {
-        let name = proposed_file(row.target.agent, row.target.kind);
-        files::write_private(&folder.join(name), &row.proposed)?;
-    }
-    let private =
-        |name: &str, text: String| files::write_private(&folder.join(name), text.as_bytes());
+    let proposed: Vec<(String, &[u8])> = rows
+        .iter()
+        .map(|row| {
+            let name = proposed_file(row.target.agent, row.target.kind);
+            (name, row.proposed.as_slice())
+        })
+        .collect();
     let mut report_json = report.report_json();
-    redact_json(&mut report_json);
-    private("report.json", pretty(&report_json))?;
-    private("report.md", report_text::markdown(report))?;
-    private("evidence.jsonl", evidence(night)?)?;
-    private("manifest.json", pretty(&manifest(report, rows, roots)))
+    let redactor = Redactor::with_false_alarms(&night.context.settings.false_alarms);
+    redactor.redact_json(&mut report_json);
+    let report_json = pretty(&report_json);
+    let report_md = report_text::markdown(report);
+    let evidence = evidence(night, &redactor)?;
+    let manifest = pretty(&manifest(report, rows, roots));
+    let mut bundle: Vec<(&str, &[u8])> = proposed
+        .iter()
+        .map(|(name, bytes)| (name.as_str(), *bytes))
+        .collect();
+    bundle.extend([
+        ("report.json", report_json.as_bytes()),
+        ("report.md", report_md.as_bytes()),
+        ("evidence.jsonl", evidence.as_bytes()),
+        ("manifest.json", manifest.as_bytes()),
+    ]);
+    files::write_private_set(folder, &bundle)
 }
 
 fn pretty(value: &Value) -> String {
@@ -233,7 +245,7 @@ fn pretty(value: &Value) -> String {
 }
 
 /// The night's events, one per line, in order.
-fn evidence(night: &Night<'_>) -> Result<String, Problem> {
+fn evidence(night: &Night<'_>, redactor: &Redactor) -> Result<String, Problem> {
     let events = night
         .context
         .store
@@ -244,7 +256,7 @@ fn evidence(night: &Night<'_>) -> Result<String, Problem> {
         if let (Some(line), Value::Object(body)) = (line.as_object_mut(), event.body) {
             line.extend(body);
         }
-        redact_json(&mut line);
+        redactor.redact_json(&mut line);
         text.push_str(&line.to_string());
         text.push('\n');
     }

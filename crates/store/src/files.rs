@@ -169,12 +169,9 @@ pub fn atomic_replace(path: &Path, bytes: &[u8], new: NewFile) -> Result<(), Pro
     let (parent, name) = split(path)?;
     let folder = Folder::open(parent).map_err(|error| io_problem(&error, "write", path))?;
     let current = regular(&folder, name, path)?;
-    let temporary = Temporary::write(&folder, name, bytes, new, current.as_ref(), path)?;
-    step(Family::Write, "replace", || {
-        folder.rename(&temporary.name, name)
-    })
-    .map_err(|error| io_problem(&error, "replace", path))?;
-    temporary.gone();
+    let mut temporary = Temporary::write(&folder, name, bytes, new, current.as_ref(), path)?;
+    temporary.sync(path)?;
+    temporary.take_name(name, path)?;
     folder
         .sync()
         .map_err(|error| io_problem(&error, "write", path))
@@ -186,6 +183,42 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Problem> {
         create_private_dir(parent)?;
     }
     atomic_replace(path, bytes, NewFile::Private)
+}
+
+/// Writes several of our own files into a folder that is made when it is missing. The last one is
+/// there only if all others are. The disk is waited for together, not once for each.
+///
+/// Errors: those of [`atomic_replace`]; a file that was not reached is as it was.
+pub fn write_private_set(folder: &Path, files: &[(&str, &[u8])]) -> Result<(), Problem> {
+    create_private_dir(folder)?;
+    let failed = |error: io::Error| io_problem(&error, "write", folder);
+    let opened = Folder::open(folder).map_err(failed)?;
+    let mut written = Vec::new();
+    for (name, bytes) in files {
+        let (path, name) = (folder.join(name), OsStr::new(name));
+        let current = regular(&opened, name, &path)?;
+        let temporary = Temporary::write(
+            &opened,
+            name,
+            bytes,
+            NewFile::Private,
+            current.as_ref(),
+            &path,
+        )?;
+        written.push((temporary, name, path));
+    }
+    for (temporary, _, path) in &mut written {
+        temporary.sync(path)?;
+    }
+    let last = written.pop();
+    for (temporary, name, path) in written {
+        temporary.take_name(name, &path)?;
+    }
+    opened.sync().map_err(failed)?;
+    if let Some((temporary, name, path)) = last {
+        temporary.take_name(name, &path)?;
+    }
+    opened.sync().map_err(failed)
 }
 
 /// Makes a folder of ours with whatever is missing above it, 0700. One that exists is left as it is.
@@ -216,7 +249,7 @@ pub fn replace_pinned(
     let (folder, name) = exact(path)?;
     let current = check(&folder, name, expected, path)?;
     let mut temporary = Temporary::write(&folder, name, bytes, new, current.as_ref(), path)?;
-    let written = temporary.file;
+    let written = temporary.sync(path)?;
     check(&folder, name, expected, path)?;
     match expected {
         Expected::Absent => step(Family::Write, "create", || {
@@ -410,11 +443,11 @@ pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     platform::make_private(path)
 }
 
-/// A complete temporary file; deleted unless it took its name.
+/// A temporary file; deleted unless it took its name.
 struct Temporary<'a> {
     folder: &'a Folder,
     name: String,
-    file: FileId,
+    file: File,
     present: bool,
 }
 
@@ -433,25 +466,43 @@ impl<'a> Temporary<'a> {
             _ => 0o600,
         };
         let name = temporary_name(document);
-        let mut file = folder.create_new(&name, open_mode).map_err(failed)?;
         let mut temporary = Self {
             folder,
+            file: folder.create_new(&name, open_mode).map_err(failed)?,
             name,
-            file: FileId::default(),
             present: true,
         };
+        let file = &mut temporary.file;
         file.write_all(bytes).map_err(failed)?;
         match (current, new) {
             (_, NewFile::Private) => {}
             (Some((old, metadata)), _) => {
-                platform::take_over_attributes(&file, old, metadata).map_err(failed)?;
+                platform::take_over_attributes(file, old, metadata).map_err(failed)?;
             }
-            (None, NewFile::Mode(mode)) => platform::set_mode(&file, mode).map_err(failed)?,
+            (None, NewFile::Mode(mode)) => platform::set_mode(file, mode).map_err(failed)?,
             (None, NewFile::Document) => {}
         }
-        step(Family::Write, "write temporary file", || file.sync_all()).map_err(failed)?;
-        temporary.file = platform::file_id(&file.metadata().map_err(failed)?);
         Ok(temporary)
+    }
+
+    /// Waits until its bytes are on the disk. Gives which file it is.
+    fn sync(&mut self, path: &Path) -> Result<FileId, Problem> {
+        step(Family::Write, "write temporary file", || {
+            self.file.sync_all()
+        })
+        .and_then(|()| self.file.metadata())
+        .map(|metadata| platform::file_id(&metadata))
+        .map_err(|error| io_problem(&error, "write", path))
+    }
+
+    /// It becomes the file `name`, whatever was there.
+    fn take_name(self, name: &OsStr, path: &Path) -> Result<(), Problem> {
+        step(Family::Write, "replace", || {
+            self.folder.rename(&self.name, name)
+        })
+        .map_err(|error| io_problem(&error, "replace", path))?;
+        self.gone();
+        Ok(())
     }
 
     /// The temporary name is free again.

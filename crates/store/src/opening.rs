@@ -183,7 +183,10 @@ fn create(paths: &Paths, scripts: &[&str]) -> Result<(), Problem> {
     files::open_private(&building).map_err(|error| data_problem(&error, &building))?;
     let built = (|| -> Result<(), Fault> {
         let mut connection = connect(&building)?;
+        // Nobody knows this file yet: it is synced as a whole before it gets its name.
+        connection.pragma_update(None, "synchronous", "off")?;
         configure(&connection)?;
+        connection.pragma_update(None, "synchronous", "off")?;
         for (older, script) in scripts.iter().enumerate() {
             migrate(&mut connection, script, older + 1)?;
         }

@@ -265,10 +265,15 @@ impl<'r> Recorder<'r> {
 
     /// A person's words.
     pub(crate) fn human(&mut self, id: &str, at: Option<Instant>, raw: &str) {
-        self.kept(id, at, Rules::keep(raw, HUMAN_LIMIT));
+        self.kept(id, at, self.keep(raw));
     }
 
-    /// A person's words as [`Rules::keep`] returned them.
+    /// A person's words as they may be kept.
+    pub(crate) fn keep(&self, raw: &str) -> Kept {
+        self.rules.keep(raw, HUMAN_LIMIT)
+    }
+
+    /// A person's words as [`Self::keep`] returned them.
     pub(crate) fn kept(&mut self, id: &str, at: Option<Instant>, kept: Kept) {
         match kept {
             Kept::Words(text) => self.human_words(id, at, text),
@@ -519,7 +524,7 @@ impl<'r> Recorder<'r> {
         let Some(mut answer) = self.raw_answer.take() else {
             return;
         };
-        let Kept::Words(text) = Rules::keep(&answer.text, ANSWER_LIMIT) else {
+        let Kept::Words(text) = self.rules.keep(&answer.text, ANSWER_LIMIT) else {
             return;
         };
         let Some(exchange) = self.reading.exchanges.last_mut() else {

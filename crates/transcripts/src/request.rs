@@ -66,6 +66,8 @@ pub struct Request {
     pub negative_words: Vec<String>,
     /// Further words of praise.
     pub positive_words: Vec<String>,
+    /// Texts that look like secrets and are none.
+    pub false_alarms: Vec<String>,
     /// Reader threads; 0 takes as many as there are cores, at most four.
     pub threads: usize,
 }

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use skillopt_core::hash::sha256_parts;
+use skillopt_core::redact::Redactor;
 use skillopt_core::text::head;
-use skillopt_core::{Problem, feedback, redact};
+use skillopt_core::{Problem, feedback};
 
 use crate::exclude::Exclude;
 use crate::request::Request;
@@ -20,6 +21,7 @@ pub(crate) struct Rules {
     pub(crate) exclude: Exclude,
     pub(crate) agent_markers: Vec<String>,
     phrases: feedback::Phrases,
+    redactor: Redactor,
     /// Changes whenever the rules do, so that files read under other rules are read again.
     pub(crate) fingerprint: String,
 }
@@ -43,6 +45,7 @@ impl Rules {
             &request.agent_markers,
             &request.negative_words,
             &request.positive_words,
+            &request.false_alarms,
         ] {
             for item in list {
                 parts.extend([item.as_bytes(), b"\0"]);
@@ -58,13 +61,14 @@ impl Rules {
                 .cloned()
                 .collect(),
             phrases: feedback::Phrases::with(&request.negative_words, &request.positive_words),
+            redactor: Redactor::with_false_alarms(&request.false_alarms),
             fingerprint: sha256_parts(&parts),
         })
     }
 
     /// Private spans removed, then redacted, then cut to `limit` code points (never the other way
     /// round: half a secret is no longer recognised).
-    pub(crate) fn keep(raw: &str, limit: usize) -> Kept {
+    pub(crate) fn keep(&self, raw: &str, limit: usize) -> Kept {
         if raw.trim().is_empty() {
             return Kept::Wordless;
         }
@@ -74,7 +78,7 @@ impl Rules {
             return Kept::Private;
         }
         Kept::Words(
-            head(&redact::redact(public).text, limit)
+            head(&self.redactor.redact(public).text, limit)
                 .trim_end()
                 .to_owned(),
         )
@@ -152,13 +156,28 @@ mod tests {
     fn secrets_are_redacted_before_the_cut() {
         // The cut would leave eight characters of the key.
         let text = format!("{} sk-proj-{}", "x".repeat(20), "A1b2C3d4".repeat(5));
-        let Kept::Words(words) = Rules::keep(&text, 37) else {
+        let rules = Rules::new(&Request::default()).unwrap();
+        let Kept::Words(words) = rules.keep(&text, 37) else {
             panic!("words were lost")
         };
         assert!(!words.contains("sk-proj"), "{words}");
         assert!(words.starts_with("xxxx"));
-        assert_eq!(Rules::keep(" \n", 10), Kept::Wordless);
-        assert_eq!(Rules::keep("<private>a</private>", 10), Kept::Private);
-        assert_eq!(Rules::keep("zürich", 2), Kept::Words("zü".to_owned()));
+        assert_eq!(rules.keep(" \n", 10), Kept::Wordless);
+        assert_eq!(rules.keep("<private>a</private>", 10), Kept::Private);
+        assert_eq!(rules.keep("zürich", 2), Kept::Words("zü".to_owned()));
+    }
+
+    #[test]
+    fn a_false_alarm_stays_and_makes_other_rules() {
+        let known = format!("sk-proj-{}", "A1b2C3d4".repeat(5));
+        let usual = Rules::new(&Request::default()).unwrap();
+        let told = Rules::new(&Request {
+            false_alarms: vec![known.clone()],
+            ..Request::default()
+        })
+        .unwrap();
+        assert_eq!(told.keep(&known, 100), Kept::Words(known.clone()));
+        assert_ne!(usual.keep(&known, 100), Kept::Words(known));
+        assert_ne!(usual.fingerprint, told.fingerprint);
     }
 }

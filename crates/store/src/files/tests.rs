@@ -389,3 +389,24 @@ proptest! {
         prop_assert_eq!(names(&root).len(), usize::from(pinned.is_some()));
     }
 }
+
+#[test]
+fn a_set_is_private_and_leaves_nothing_half_done() {
+    let (_dir, root) = temp();
+    let folder = root.join("bundle");
+    let files: [(&str, &[u8]); 3] = [("a.md", b"a"), ("b.json", b"{}"), ("manifest.json", b"[]")];
+    write_private_set(&folder, &files).unwrap();
+    assert_eq!(names(&folder), ["a.md", "b.json", "manifest.json"]);
+    for (name, bytes) in files {
+        assert_eq!(std::fs::read(folder.join(name)).unwrap(), bytes);
+        assert_eq!(mode_of(&folder.join(name)), 0o600);
+    }
+    assert_eq!(mode_of(&folder), 0o700);
+
+    // What cannot be written as a whole is not begun.
+    let other = root.join("other");
+    std::fs::create_dir_all(other.join("b.json")).unwrap();
+    let error = write_private_set(&other, &files).unwrap_err();
+    assert_eq!(error.code, "file_not_regular");
+    assert_eq!(names(&other), ["b.json"]);
+}

@@ -16,7 +16,7 @@ use super::record::{Item, Part, Payload, Record};
 use crate::lenient::{Content, Keys, NotReadable, parse};
 use crate::reading::{Recorder, instant, short};
 use crate::reason::Reason;
-use crate::rules::{HUMAN_LIMIT, Kept, Rules};
+use crate::rules::Kept;
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
 pub(crate) const VERSION: u32 = 1;
@@ -275,7 +275,7 @@ impl State {
             form,
             id: short(id).to_owned(),
             at,
-            kept: Rules::keep(words, HUMAN_LIMIT),
+            kept: recorder.keep(words),
         });
     }
 
