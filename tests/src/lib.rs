@@ -1,5 +1,6 @@
 //! End-to-end tests of SkillOpt, their fixtures and the stub model server.
 
+pub mod brain;
 pub mod home;
 pub mod stub_cli;
 pub mod stub_server;

@@ -321,7 +321,6 @@ fn nothing_that_takes_long_is_built_twice() {
     // Only what is built for somebody: two versions of these cost minutes and megabytes.
     let large = [
         "clap",
-        "fancy-regex",
         "hyper",
         "jiff",
         "proptest",

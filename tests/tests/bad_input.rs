@@ -358,3 +358,29 @@ fn a_setting_that_is_set_twice_is_still_set() {
         (Some(5), Some("user"))
     );
 }
+
+#[test]
+fn prompts_of_ones_own_are_shown_and_broken_ones_refused() {
+    let home = Home::empty(PROGRAM);
+    let file = home.home().join("words.json");
+    let flag = format!("--prompts={}", file.display());
+    let ours = home.run(&["config", "prompts", "--json"]).json();
+    let prompts = ours["prompts"].as_array().expect("prompts");
+    assert!(prompts.iter().all(|prompt| prompt["override"].is_null()));
+
+    std::fs::write(&file, r#"{"attempt": "__SKILL__ __MEMORY__ __INTENT__"}"#).unwrap();
+    let mine = home.run(&["config", "prompts", &flag, "--json"]).json();
+    let attempt = mine["prompts"]
+        .as_array()
+        .and_then(|prompts| prompts.iter().find(|prompt| prompt["name"] == "attempt"))
+        .expect("the prompt");
+    assert_eq!(attempt["effective"], "__SKILL__ __MEMORY__ __INTENT__");
+    assert_eq!(mine["file"], file.to_string_lossy().as_ref());
+    let text = home.run(&["config", "prompts", &flag]).out;
+    assert!(text.contains("attempt (your words)"), "{text}");
+    assert!(text.contains("__RUBRIC__ __RESPONSE__"), "{text}");
+
+    std::fs::write(&file, r#"{"attempt": "no placeholders"}"#).unwrap();
+    refuses(&home, &["config", "prompts", &flag], "prompts_invalid", 2);
+    refuses(&home, &["sleep", "run", &flag], "prompts_invalid", 2);
+}

@@ -5,49 +5,11 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use skillopt_core::check::check_from_sentence;
+use skillopt_tests::brain::honest;
 use skillopt_tests::home::{Home, Ran};
 use skillopt_tests::stub_server::{Behaviour, StubServer};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_skillopt-test");
-
-/// A little model that follows the rules it finds in its prompt, and turns what was missed into rules.
-fn honest(request: &Value) -> String {
-    let text: String = request["messages"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|message| message["content"].as_str())
-        .collect::<Vec<_>>()
-        .join("\n");
-    let reflects = text.contains("\"edits\"");
-    let mut sentences: Vec<String> = Vec::new();
-    for line in text.lines() {
-        let line = line.trim().trim_start_matches("- ").trim();
-        let line = line.split(" (missed ").next().unwrap_or(line).trim();
-        if check_from_sentence(line).is_some() && !sentences.contains(&line.to_owned()) {
-            sentences.push(line.to_owned());
-        }
-    }
-    if reflects {
-        let edits: Vec<Value> = sentences
-            .iter()
-            .map(|sentence| json!({"op": "add", "content": sentence, "anchor": "", "rationale": "It was missed.", "tasks": []}))
-            .collect();
-        return json!({"edits": edits}).to_string();
-    }
-    let mut reply = String::from("Here is the text you asked for.");
-    for sentence in sentences {
-        let check = check_from_sentence(&sentence).expect("it was one above");
-        let argument = check.arg.as_str().unwrap_or_default();
-        match check.op.as_str() {
-            "section_present" => reply.push_str(&format!("\n\n## {argument}\n\nNone known.")),
-            "contains" => reply.push_str(&format!(" {argument}")),
-            _ => {}
-        }
-    }
-    reply
-}
 
 fn night(home: &Home, server: &StubServer, more: &[&str]) -> Ran {
     let url = server.url();
@@ -271,4 +233,33 @@ fn a_handoff_night_is_answered_by_files() {
         rounds >= 3,
         "attempts, reflection and trial are rounds of their own, not {rounds}"
     );
+}
+
+#[test]
+fn progress_tells_what_was_spent_until_now() {
+    let home = Home::with_sample(PROGRAM);
+    let server = StubServer::start();
+    server.brain(honest);
+    let url = format!("--endpoint={}", server.url());
+    let ran = home.run(&[
+        "sleep",
+        "run",
+        "--progress",
+        "--backend=openai_compatible",
+        "--model=stub",
+        "--model-miner=false",
+        "--input-price=1000",
+        "--output-price=1000",
+        &url,
+    ]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let calls = server.asked().len();
+    let last = ran
+        .err
+        .lines()
+        .rfind(|line| line.ends_with("in money"))
+        .unwrap_or_else(|| panic!("no spend: {}", ran.err));
+    let spent = format!("{calls} model calls, ");
+    assert!(last.contains(&spent), "{last}");
+    assert!(ran.out.contains(&spent), "{}", ran.out);
 }

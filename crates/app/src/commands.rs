@@ -87,6 +87,8 @@ commands! {
     ConfigSet "config set": crate::config::SetInput => crate::config::SettingRow = crate::config::set;
     /// Say what a setting does and which layer decided.
     ConfigExplain "config explain": crate::config::ExplainInput => Box<skillopt_settings::Explanation> = crate::config::explain;
+    /// Show the words of every prompt, and how to use your own.
+    ConfigPrompts "config prompts": crate::project::Which => Box<crate::config::Prompts> = crate::config::prompts;
     /// Check that everything a night needs is there.
     Doctor "doctor": crate::doctor::DoctorInput => crate::doctor::Diagnosis = crate::doctor::doctor;
     /// Run a whole night on sample sessions in a temporary home.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use skillopt_core::Problem;
+use skillopt_models::{Description, Loaded, Templates};
 use skillopt_settings::{Explanation, Layer, Layers, ProjectRef, ROWS, Resolved, row};
 use skillopt_store::files;
 
@@ -136,6 +137,32 @@ pub async fn explain(app: &App, input: ExplainInput) -> Result<Box<Explanation>,
     resolved(app, input.project.as_deref())?
         .explain(&input.key)
         .map(Box::new)
+}
+
+/// The prompts of a night, and where words of the user's own are looked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Prompts {
+    /// The file: one JSON object of names and texts.
+    pub file: PathBuf,
+    /// What was ignored in it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// Every prompt.
+    pub prompts: Vec<Description>,
+}
+
+/// Shows the words of every prompt.
+pub async fn prompts(app: &App, which: Which) -> Result<Box<Prompts>, Problem> {
+    let settings = resolved(app, which.project.as_deref())?.settings;
+    let Loaded {
+        templates,
+        warnings,
+    } = Templates::from_settings(&settings, &app.paths)?;
+    Ok(Box::new(Prompts {
+        file: Templates::file(&settings, &app.paths),
+        warnings,
+        prompts: templates.describe(),
+    }))
 }
 
 /// The settings of the project the user is in, if it is one. A repository is read even when its

@@ -29,6 +29,8 @@ pub use skillopt_sleep::context::{Listener, Progress};
 
 /// Types of the engine that outputs are made of.
 pub mod types {
+    pub use skillopt_models::Spend;
+    pub use skillopt_models::price::shown as amount;
     pub use skillopt_sleep::experiment::Experiment;
     pub use skillopt_sleep::report::{NightReport, SkipCount};
 }

@@ -360,6 +360,8 @@ pub(crate) enum Config {
         /// Its name.
         key: String,
     },
+    /// Show the words of every prompt, and how to use your own.
+    Prompts,
 }
 
 #[derive(Debug, Subcommand)]

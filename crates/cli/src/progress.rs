@@ -1,12 +1,14 @@
-//! Progress of a night on stderr: stage, calls, time left.
+//! Progress of a night on stderr: stage, calls, time left, spend.
 
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use skillopt_app::types::Spend;
 use skillopt_app::{Listener, Progress as Event};
 
+use crate::show;
 use crate::terminal::plain;
 
 /// Shows what happens while a command runs.
@@ -31,10 +33,9 @@ impl Progress {
         .unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style);
         let shown = bar.clone();
-        let stage = Arc::new(Mutex::new(String::new()));
+        let last = Arc::new(Mutex::new(words(Spend::default())));
         let listener: Listener = Arc::new(move |event| match event {
             Event::StageStarted { stage: name, calls } => {
-                name.clone_into(&mut stage.lock().unwrap_or_else(PoisonError::into_inner));
                 if lines {
                     crate::print_error(&format!("[sleep] {name}: {calls} calls"));
                 }
@@ -43,10 +44,18 @@ impl Progress {
                 shown.set_message(name.clone());
                 shown.enable_steady_tick(Duration::from_millis(120));
             }
-            Event::CallDone { .. } => shown.inc(1),
+            Event::CallDone { stage, spent, .. } => {
+                if let Some(spent) = spent {
+                    let words = words(*spent);
+                    shown.set_message(format!("{stage} ({words})"));
+                    *last.lock().unwrap_or_else(PoisonError::into_inner) = words;
+                }
+                shown.inc(1);
+            }
             Event::StageDone { stage } => {
                 if lines {
-                    crate::print_error(&format!("[sleep] {stage}: done"));
+                    let last = last.lock().unwrap_or_else(PoisonError::into_inner);
+                    crate::print_error(&format!("[sleep] {stage}: done, {last}"));
                 }
             }
             Event::Note(text) => {
@@ -68,4 +77,8 @@ impl Progress {
     pub(crate) fn finish(self) {
         self.bar.finish_and_clear();
     }
+}
+
+fn words(spend: Spend) -> String {
+    show::spent(spend.calls, spend.tokens, spend.cost_micros)
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 use skillopt_app::commands::Output;
 use skillopt_app::context::App;
+use skillopt_app::types::amount;
 use skillopt_app::{doctor, proposal, sleep};
 
 use crate::terminal::{coloured, plain};
@@ -160,6 +161,7 @@ fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt:
                 plain(&file)
             )
         }
+        Output::ConfigPrompts(shown) => prompts(shown, out),
         Output::ConfigExplain(explained) => {
             writeln!(out, "{} = {}", explained.key, explained.value)?;
             writeln!(out, "  {}", explained.text)?;
@@ -388,6 +390,52 @@ fn settings(rows: &[skillopt_app::config::SettingRow], out: &mut String) -> std:
         writeln!(out, "{} = {}{from}", row.key, plain(&row.value.to_string()))?;
     }
     Ok(())
+}
+
+fn prompts(shown: &skillopt_app::config::Prompts, out: &mut String) -> std::fmt::Result {
+    for warning in &shown.warnings {
+        writeln!(out, "! {}", plain(warning))?;
+    }
+    writeln!(
+        out,
+        "Words of your own stand in {} as a JSON object of names and texts, such as\n\
+         {{\"attempt\": \"…\"}}. Each placeholder is __NAME__; a prompt that is not there keeps ours.",
+        plain(&shown.file.to_string_lossy())
+    )?;
+    for prompt in &shown.prompts {
+        let whose = if prompt.overridden.is_some() {
+            "your words"
+        } else {
+            "our words"
+        };
+        writeln!(out, "\n{} ({whose}): {}", prompt.name, prompt.description)?;
+        writeln!(out, "  must hold: {}", placeholders(prompt.required))?;
+        writeln!(out, "  may hold:  {}\n", placeholders(prompt.optional))?;
+        for line in prompt.effective.lines() {
+            writeln!(out, "    {}", plain(line))?;
+        }
+    }
+    Ok(())
+}
+
+fn placeholders(names: &[&str]) -> String {
+    if names.is_empty() {
+        return "none".to_owned();
+    }
+    let names: Vec<String> = names.iter().map(|name| format!("__{name}__")).collect();
+    names.join(" ")
+}
+
+/// `12 model calls, 3400 tokens, 0.02 in money`; what is free or not known is left out.
+pub(crate) fn spent(calls: u64, tokens: u64, micros: u64) -> String {
+    let mut words = format!("{calls} model calls");
+    if tokens > 0 {
+        let _ = write!(words, ", {tokens} tokens");
+    }
+    if micros > 0 {
+        let _ = write!(words, ", {} in money", amount(micros));
+    }
+    words
 }
 
 /// `text` in a colour, when colours are wanted.

@@ -88,6 +88,7 @@ pub(crate) fn translate(verb: Verb, common: &EveryCommand) -> Asked {
                 for_project,
                 project,
             }),
+            Config::Prompts => Command::ConfigPrompts(which()),
             Config::Explain { key } => {
                 Command::ConfigExplain(config::ExplainInput { key, project })
             }

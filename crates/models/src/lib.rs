@@ -32,4 +32,4 @@ pub use limits::Limits;
 pub use parse::{Expect, Mined, MinedTask, Needs, Parsed, Proposed, Unreadable};
 pub use path::{Ask, CallEvent, CallPath, PathOptions, Reply, Roles};
 pub use roles::{Surroundings, handoff_folder};
-pub use templates::Templates;
+pub use templates::{Description, Loaded, Templates};

@@ -198,6 +198,8 @@ pub enum CallEvent {
         position: u32,
         /// Whether it was asked now rather than looked up.
         fresh: bool,
+        /// What the night has spent until now.
+        spent: Spend,
     },
     /// A row has no reply.
     Failed {

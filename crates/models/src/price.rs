@@ -13,6 +13,14 @@ pub struct Price {
     pub output: f64,
 }
 
+/// An amount in millionths of the currency, as it is shown: `0.02`. What is not nothing is at least
+/// `0.01`.
+#[must_use]
+pub fn shown(micros: u64) -> String {
+    let hundredths = micros.div_ceil(10_000);
+    format!("{}.{:02}", hundredths / 100, hundredths % 100)
+}
+
 impl Price {
     /// The price of so many tokens in millionths of the currency, rounded up.
     ///
@@ -84,6 +92,14 @@ mod tests {
         assert_eq!(price.micros(3, 0), 1);
         // 1,000 × 0.25 + 100 × 1.25 = 375 millionths.
         assert_eq!(price.micros(1000, 100), 375);
+    }
+
+    #[test]
+    fn amounts_are_shown_in_hundredths_rounded_up() {
+        assert_eq!(shown(0), "0.00");
+        assert_eq!(shown(1), "0.01");
+        assert_eq!(shown(10_000), "0.01");
+        assert_eq!(shown(12_345_678), "12.35");
     }
 
     #[test]

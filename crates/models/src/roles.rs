@@ -224,9 +224,16 @@ impl Templates {
     /// The template set of the settings: `models.prompts`, else `prompts.json` of the configuration
     /// folder if there is one. Errors as [`Templates::load`].
     pub fn from_settings(settings: &Settings, paths: &Paths) -> Result<Loaded, Problem> {
+        let named = !settings.prompts.trim().is_empty();
+        Self::load(&Self::file(settings, paths), named)
+    }
+
+    /// The file of [`Templates::from_settings`].
+    #[must_use]
+    pub fn file(settings: &Settings, paths: &Paths) -> PathBuf {
         match settings.prompts.trim() {
-            "" => Self::load(&paths.prompts(), false),
-            named => Self::load(Path::new(named), true),
+            "" => paths.prompts(),
+            named => PathBuf::from(named),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use skillopt_models::{CallEvent, CancelToken};
+use skillopt_models::{CallEvent, CancelToken, Spend};
 use skillopt_settings::Settings;
 use skillopt_store::projects::Project;
 use skillopt_store::{Clock, Paths, Store};
@@ -25,8 +25,8 @@ pub enum Progress {
         stage: String,
         /// Whether it was asked now; `false` when an earlier answer was used.
         fresh: bool,
-        /// Whether it has an answer.
-        answered: bool,
+        /// What the night has spent until now; `None` when the call has no answer.
+        spent: Option<Spend>,
     },
     /// A stage is over.
     StageDone {
@@ -94,15 +94,20 @@ fn progress(event: &CallEvent) -> Option<Progress> {
             stage: stage.clone(),
             calls: *calls,
         },
-        CallEvent::Answered { stage, fresh, .. } => Progress::CallDone {
+        CallEvent::Answered {
+            stage,
+            fresh,
+            spent,
+            ..
+        } => Progress::CallDone {
             stage: stage.clone(),
             fresh: *fresh,
-            answered: true,
+            spent: Some(*spent),
         },
         CallEvent::Failed { stage, .. } => Progress::CallDone {
             stage: stage.clone(),
             fresh: true,
-            answered: false,
+            spent: None,
         },
         CallEvent::Again { wait, error, .. } => Progress::Note(format!(
             "{error} Trying again in {} s.",

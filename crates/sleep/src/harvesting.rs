@@ -82,6 +82,7 @@ pub fn request(context: &Context, everything: bool) -> Result<Request, Problem> 
         agent_markers: settings.agent_markers.clone(),
         negative_words: settings.negative_words.clone(),
         positive_words: settings.positive_words.clone(),
+        false_alarms: settings.false_alarms.clone(),
         threads: 0,
     })
 }

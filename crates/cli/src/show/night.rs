@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use skillopt_app::night::{NightRow, Shown};
 use skillopt_app::sleep::{Preview, Status};
-use skillopt_app::types::{Experiment, NightReport, SkipCount};
+use skillopt_app::types::{Experiment, NightReport, SkipCount, amount};
 
-use super::word;
+use super::{spent, word};
 use crate::terminal::plain;
 
 pub(crate) fn report(report: &NightReport, out: &mut String) -> std::fmt::Result {
@@ -80,8 +80,12 @@ pub(crate) fn report(report: &NightReport, out: &mut String) -> std::fmt::Result
     if report.spend.calls > 0 {
         writeln!(
             out,
-            "Spent: {} model calls, {} tokens.",
-            report.spend.calls, report.spend.tokens
+            "Spent: {}.",
+            spent(
+                report.spend.calls,
+                report.spend.tokens,
+                report.spend.cost_micros
+            )
         )?;
     }
     if let Some(id) = &report.proposal {
@@ -196,13 +200,7 @@ pub(crate) fn preview(preview: &Preview, out: &mut String) -> std::fmt::Result {
     } else {
         let cost = forecast.cost_micros_high.map_or_else(
             || "price unknown".to_owned(),
-            |micros| {
-                format!(
-                    "at most {}.{:02}",
-                    micros / 1_000_000,
-                    micros / 10_000 % 100
-                )
-            },
+            |micros| format!("at most {}", amount(micros)),
         );
         writeln!(
             out,

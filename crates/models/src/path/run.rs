@@ -209,6 +209,7 @@ impl Run {
                 stage,
                 position,
                 fresh: reply.fresh,
+                spent: self.budget.spent(),
             },
             Err(error) => CallEvent::Failed {
                 stage,

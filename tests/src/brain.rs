@@ -1,0 +1,44 @@
+//! A little model for the stub server.
+
+use serde_json::{Value, json};
+use skillopt_core::check::check_from_sentence;
+
+/// A little model that follows the rules it finds in its prompt, and turns what was missed into rules.
+#[must_use]
+pub fn honest(request: &Value) -> String {
+    let text: String = request["messages"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|message| message["content"].as_str())
+        .collect::<Vec<_>>()
+        .join("\n");
+    let reflects = text.contains("\"edits\"");
+    let mut rules = Vec::new();
+    for line in text.lines() {
+        let line = line.trim().trim_start_matches("- ").trim();
+        let line = line.split(" (missed ").next().unwrap_or(line).trim();
+        if let Some(check) = check_from_sentence(line)
+            && !rules.iter().any(|(known, _)| *known == line)
+        {
+            rules.push((line, check));
+        }
+    }
+    if reflects {
+        let edits: Vec<Value> = rules
+            .iter()
+            .map(|(sentence, _)| json!({"op": "add", "content": sentence, "anchor": "", "rationale": "It was missed.", "tasks": []}))
+            .collect();
+        return json!({"edits": edits}).to_string();
+    }
+    let mut reply = String::from("Here is the text you asked for.");
+    for (_, check) in rules {
+        let argument = check.arg.as_str().unwrap_or_default();
+        match check.op.as_str() {
+            "section_present" => reply.push_str(&format!("\n\n## {argument}\n\nNone known.")),
+            "contains" => reply.push_str(&format!(" {argument}")),
+            _ => {}
+        }
+    }
+    reply
+}

@@ -1,0 +1,424 @@
+//! Every setting changes something: a harvest, a plan, a prompt, a decision or a file.
+//!
+//! Each row of the table is run three times: twice as it is, which must give the same view, and once
+//! with the setting changed, which must give another. A view never holds the setting's own value
+//! merely because it is echoed.
+
+#![allow(clippy::disallowed_methods, reason = "a test writes its own files")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::json;
+use skillopt_settings::{ROWS, row};
+use skillopt_tests::brain::honest;
+use skillopt_tests::home::{Home, Ran};
+use skillopt_tests::stub_server::{Behaviour, StubServer};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_skillopt-test");
+
+/// What a run is looked at for: the words hold the setting, if it is changed.
+type Look = fn(&Home, &[&str]) -> String;
+
+/// How one setting is seen to matter.
+struct Effect {
+    key: &'static str,
+    /// A value that is not the default.
+    other: &'static str,
+    /// Flags of both runs.
+    with: &'static [&'static str],
+    look: Look,
+}
+
+const fn effect(key: &'static str, other: &'static str, look: Look) -> Effect {
+    Effect {
+        key,
+        other,
+        with: &[],
+        look,
+    }
+}
+
+impl Effect {
+    const fn with(self, with: &'static [&'static str]) -> Self {
+        Self { with, ..self }
+    }
+}
+
+const EVERYTHING: &[&str] = &["--scope=all", "--all-time"];
+const ASKED: &[&str] = &["--model-miner=false"];
+const ONE_EDIT: &[&str] = &["--edit-budget=1"];
+
+static EFFECTS: &[Effect] = &[
+    effect("reads.source", "codex", tasks),
+    effect("reads.claude_home", "/nowhere/at/all", tasks),
+    effect("reads.codex_home", "FIXTURES/codex", sessions).with(&[
+        "--source=codex",
+        "--scope=all",
+        "--all-time",
+    ]),
+    effect("reads.scope", "all", sessions).with(&["--all-time", "--claude-home=FIXTURES/claude"]),
+    effect("reads.lookback_hours", "1", tasks),
+    effect("reads.max_sessions_per_night", "4", night),
+    effect("reads.exclude", "**/.claude/**", tasks),
+    effect("reads.agent_markers", "search page", tasks),
+    effect("reads.negative_words", "maintenance", sessions).with(EVERYTHING),
+    effect("reads.positive_words", "maintenance", sessions).with(EVERYTHING),
+    effect("mines.model_miner", "false", asked),
+    effect("mines.max_tasks_per_night", "3", night),
+    effect("mines.min_recurrence", "50", night),
+    effect("mines.target_task_filter", "false", night)
+        .with(&["--target-skill-path=.claude/skills/search/SKILL.md"]),
+    effect("splits.validation_fraction", "0.8", night),
+    effect("splits.test_fraction", "0.3", night),
+    effect("splits.seed", "7", night),
+    effect("replays.rollouts", "2", night),
+    effect("replays.dream_factor", "1", night),
+    effect("replays.recall", "3", second_night),
+    effect("models.backend", "handoff", night),
+    effect("models.model", "another", asked).with(ASKED),
+    effect("models.target_backend", "mock", asked).with(ASKED),
+    effect("models.target_model", "another", asked).with(ASKED),
+    effect("models.optimizer_backend", "mock", asked).with(ASKED),
+    effect("models.optimizer_model", "another", asked).with(ASKED),
+    effect("models.endpoint", "http://127.0.0.1:9/v1", night)
+        .with(&["--backend=openai_compatible", "--model=stub"]),
+    effect("models.api_key_env", "A_KEY", asked).with(ASKED),
+    effect("models.claude_path", "/nowhere/claude", night).with(&["--backend=claude"]),
+    effect("models.concurrency", "4", side_by_side).with(ASKED),
+    effect("models.first_byte_seconds", "1", slow_once).with(ASKED),
+    effect("models.call_seconds", "1", slow_once).with(ASKED),
+    effect("models.temperature", "0.3", asked).with(ASKED),
+    effect("models.prompts", "HOME/prompts.json", asked).with(ASKED),
+    effect("models.handoff_dir", "questions", night).with(&["--backend=handoff"]),
+    effect("changes.skill", "false", night),
+    effect("changes.memory", "false", night),
+    effect("changes.managed_skill_name", "another-name", night),
+    effect(
+        "changes.target_skill_path",
+        ".claude/skills/search/SKILL.md",
+        night,
+    ),
+    effect("changes.skill_roots", "HOME/elsewhere", night)
+        .with(&["--target-skill-path=HOME/elsewhere/search/SKILL.md"]),
+    effect("changes.edit_budget", "1", night),
+    effect("changes.preferences", "Keep it short.", asked).with(ASKED),
+    effect("changes.auto_adopt", "true", asked).with(ASKED),
+    effect("changes.staging", "project", night),
+    effect("gate.mode", "off", spoiled),
+    effect("gate.metric", "hard", night).with(ONE_EDIT),
+    effect("gate.mixed_weight", "0.1", night).with(ONE_EDIT),
+    effect("gate.no_regression", "true", spoiled),
+    effect("gate.min_validation_tasks", "100", night),
+    effect("spends.max_calls_per_night", "2", asked).with(ASKED),
+    effect("spends.max_minutes_per_night", "5", after_ten_minutes).with(ASKED),
+    effect("spends.max_tokens_per_night", "1000", asked).with(ASKED),
+    effect("spends.max_cost_per_night", "0.000001", asked).with(&[
+        "--model-miner=false",
+        "--input-price=5",
+        "--output-price=5",
+    ]),
+    effect("spends.input_price", "3", asked).with(ASKED),
+    effect("spends.output_price", "3", asked).with(ASKED),
+    effect("privacy.evidence_days", "0", kept_bodies),
+    effect("privacy.false_alarms", "SECRET", sessions).with(&[
+        "--scope=all",
+        "--all-time",
+        "--claude-home=FIXTURES/claude",
+    ]),
+    effect("schedule.hour", "5", cron),
+    effect("schedule.minute", "5", cron),
+];
+
+/// Runs the look in a fresh state of `home`, with the setting changed or not.
+fn view(home: &Home, effect: &Effect, flag: Option<&str>) -> String {
+    for used in ["skillopt-data", ".claude/skills", ".skillopt-sleep"] {
+        let _ = std::fs::remove_dir_all(home.home().join(used));
+    }
+    let _ = std::fs::remove_dir_all(home.project());
+    for skill in [".claude/skills/search", "elsewhere/search"] {
+        let folder = home.home().join(skill);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let text = "---\nname: search\ndescription: How we announce the search page.\n---\n\n# Search page\n";
+        std::fs::write(folder.join("SKILL.md"), text).expect("a skill");
+    }
+    std::fs::create_dir_all(home.project()).expect("a folder");
+    std::fs::write(home.project().join("CLAUDE.md"), "# Letters\n").expect("a memory file");
+    let prompts = json!({"attempt": "Mind __SKILL__ and __MEMORY__ and do this: __INTENT__"});
+    std::fs::write(home.home().join("prompts.json"), prompts.to_string()).expect("prompts");
+    let words: Vec<String> = effect
+        .with
+        .iter()
+        .copied()
+        .chain(flag)
+        .map(|word| {
+            word.replace("HOME", &home.home().to_string_lossy())
+                .replace("FIXTURES", &fixtures())
+                .replace("SECRET", &secret())
+        })
+        .collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    (effect.look)(home, &words)
+}
+
+fn fixtures() -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures/transcripts")
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// A made-up key that somebody pasted into a session of the fixtures.
+fn secret() -> String {
+    let file =
+        "claude/projects/-home-dana-work-web-app-ui-2/f1c988ac-edba-4cd5-b5ee-d83605902ce7.jsonl";
+    let text = std::fs::read_to_string(Path::new(&fixtures()).join(file)).expect("a session");
+    let (_, rest) = text.split_once("sk-proj-").expect("a key");
+    let end = rest
+        .find(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_')
+        .expect("the end of the key");
+    format!("sk-proj-{}", &rest[..end])
+}
+
+fn run(home: &Home, command: &[&str], words: &[&str]) -> Ran {
+    home.run_with(&[command, words].concat(), &[("A_KEY", "the-made-up-key")])
+}
+
+/// The sessions that are read, word by word.
+fn sessions(home: &Home, words: &[&str]) -> String {
+    run(home, &["sleep", "harvest", "--digests"], words).out
+}
+
+/// The tasks that are found in them.
+fn tasks(home: &Home, words: &[&str]) -> String {
+    let found = run(home, &["sleep", "harvest", "--json"], words).json();
+    format!("{} {}", found["n_sessions"], found["tasks"])
+}
+
+/// A night with the simulated model.
+fn night(home: &Home, words: &[&str]) -> String {
+    let ran = run(home, &["sleep", "run", "--json"], words);
+    decisions(home, &ran)
+}
+
+/// A second night after one that was limited to a few tasks.
+fn second_night(home: &Home, words: &[&str]) -> String {
+    let first = run(home, &["sleep", "run", "--json"], &["--max-tasks=4"]);
+    assert_eq!(first.code, 0, "{}", first.out);
+    night(home, words)
+}
+
+/// What a night decided, did and spent, and the files it left.
+fn decisions(home: &Home, ran: &Ran) -> String {
+    let report = ran.json();
+    let mut seen = format!("exit {}\n", ran.code);
+    for field in [
+        "outcome",
+        "reason",
+        "problem",
+        "n_tasks",
+        "n_sessions",
+        "edits",
+        "gate_trials",
+        "targets",
+        "adopted",
+        "spend",
+        "target_backend",
+        "optimizer_backend",
+    ] {
+        let _ = writeln!(seen, "{field}: {}", report[field]);
+    }
+    for file in files(&home.home()) {
+        let _ = writeln!(seen, "{file}");
+    }
+    // Names of proposals are instants.
+    let proposal = report["proposal"].as_str().unwrap_or("no proposal");
+    seen.replace(proposal, "PROPOSAL")
+}
+
+/// Every file below a folder except our own database, with the text of the documents.
+fn files(folder: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(&next).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.to_string_lossy().into_owned();
+            if path.is_dir() {
+                folders.push(path);
+            } else if name.ends_with("SKILL.md") || name.ends_with("CLAUDE.md") {
+                let text = std::fs::read_to_string(&path).expect("a document");
+                found.insert(format!("{name}: {text}"));
+            } else if !name.contains("skillopt-data") || name.contains("staging") {
+                found.insert(name);
+            }
+        }
+    }
+    found
+}
+
+/// A night against a server; what it was asked is part of the view.
+fn against(server: &StubServer, home: &Home, words: &[&str]) -> String {
+    let url = server.url();
+    let endpoint = format!("--endpoint={url}");
+    let command = [
+        "sleep",
+        "run",
+        "--json",
+        "--backend=openai_compatible",
+        "--model=stub",
+        "--concurrency=1",
+        &endpoint,
+    ];
+    // The last of several flags counts.
+    let ran = run(home, &command, words);
+    let mut seen = decisions(home, &ran);
+    // Calls of one stage are sent in any order.
+    let mut asked: Vec<String> = server
+        .asked()
+        .iter()
+        .map(|request| {
+            let key = request.header("authorization").unwrap_or("no key");
+            format!("{key} {}\n", request.body)
+        })
+        .collect();
+    asked.sort_unstable();
+    seen.extend(asked);
+    seen.replace(&url, "ENDPOINT")
+}
+
+/// A night with an honest model behind a server.
+fn asked(home: &Home, words: &[&str]) -> String {
+    let server = StubServer::start();
+    server.brain(honest);
+    against(&server, home, words)
+}
+
+/// Whether calls were made side by side.
+fn side_by_side(home: &Home, words: &[&str]) -> String {
+    let server = StubServer::start();
+    server
+        .brain(honest)
+        .standing(Behaviour::Answer.after(Duration::from_millis(60)));
+    against(&server, home, words);
+    (server.most_in_flight() > 1).to_string()
+}
+
+/// A server that lets the first call wait for a while.
+fn slow_once(home: &Home, words: &[&str]) -> String {
+    let server = StubServer::start();
+    server
+        .brain(honest)
+        .script([Behaviour::Answer.after(Duration::from_secs(3))]);
+    against(&server, home, words)
+}
+
+/// A model that is worse at one thing as soon as it follows rules.
+fn spoiled(home: &Home, words: &[&str]) -> String {
+    let server = StubServer::start();
+    server.brain(|request| {
+        let text = request.to_string();
+        let reply = honest(request);
+        let rules = reply.contains("</answer>") || reply.contains("## Risks");
+        match text.contains("maintenance window") && !text.contains("edits") {
+            true if rules => "No.".to_owned(),
+            true => "<answer>It is done.</answer>\n\n## Risks\n\nNone.".to_owned(),
+            false => reply,
+        }
+    });
+    against(&server, home, &[ASKED, words].concat())
+}
+
+/// A night that was at work for ten minutes when its key was refused.
+fn after_ten_minutes(home: &Home, words: &[&str]) -> String {
+    let server = StubServer::start();
+    server
+        .brain(honest)
+        .script([Behaviour::Answer, Behaviour::unauthorized()]);
+    let first = against(&server, home, &["--model-miner=false"]);
+    assert!(first.contains("deferred"), "{first}");
+    let ten_minutes = 600_000_000;
+    let database = rusqlite::Connection::open(home.data().join("skillopt.db")).expect("a database");
+    let changed = database
+        .execute("UPDATE night SET active_us = ?1", [ten_minutes])
+        .expect("a night");
+    assert_eq!(changed, 1);
+    drop(database);
+    against(&server, home, words)
+}
+
+/// How many bodies of prompts and replies of a first night a second one leaves.
+fn kept_bodies(home: &Home, words: &[&str]) -> String {
+    second_night(home, words);
+    let database = rusqlite::Connection::open(home.data().join("skillopt.db")).expect("a database");
+    let kept: i64 = database
+        .query_row(
+            "SELECT count(*) FROM blob WHERE keep = 'evidence' AND body IS NOT NULL",
+            [],
+            |row| row.get(0),
+        )
+        .expect("a count");
+    kept.to_string()
+}
+
+fn cron(home: &Home, words: &[&str]) -> String {
+    let plan = run(home, &["sleep", "schedule", "--plan", "--json"], words).json();
+    plan["line"].to_string()
+}
+
+fn group(name: &str) {
+    let home = Home::with_sample(PROGRAM);
+    let mut usual: BTreeMap<(usize, &[&str]), String> = BTreeMap::new();
+    for effect in EFFECTS {
+        let row = row(effect.key).expect("a setting");
+        if row.group() != name {
+            continue;
+        }
+        let plain = usual
+            .entry((effect.look as usize, effect.with))
+            .or_insert_with(|| {
+                let once = view(&home, effect, None);
+                let again = view(&home, effect, None);
+                let apart = once
+                    .lines()
+                    .zip(again.lines())
+                    .find(|(one, other)| one != other);
+                assert!(once == again, "{} varies by itself: {apart:?}", effect.key);
+                once
+            });
+        let flag = format!("--{}={}", row.flag, effect.other);
+        let changed = view(&home, effect, Some(&flag));
+        assert!(
+            *plain != changed,
+            "{} = {} changes nothing:\n{changed}",
+            row.key,
+            effect.other
+        );
+    }
+}
+
+macro_rules! groups {
+    ($($group:ident)+) => {
+        const TESTED: &[&str] = &[$(stringify!($group)),+];
+        $(
+            #[test]
+            fn $group() {
+                group(stringify!($group));
+            }
+        )+
+    };
+}
+
+groups! { reads mines splits replays models changes gate spends privacy schedule }
+
+#[test]
+fn no_setting_is_left_out() {
+    let keys: Vec<&str> = EFFECTS.iter().map(|effect| effect.key).collect();
+    let rows: Vec<&str> = ROWS.iter().map(|row| row.key).collect();
+    assert_eq!(keys, rows);
+    for row in ROWS {
+        assert!(TESTED.contains(&row.group()), "{}", row.group());
+    }
+}
