@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use skillopt_tests::brain::honest;
 use skillopt_tests::home::{Home, Ran};
 use skillopt_tests::stub_server::{Behaviour, StubServer};

@@ -200,12 +200,34 @@ fn a_target_that_leads_outside_is_refused_before_anything_is_spent() {
     fs::write(outside.join("notes.md"), "private\n").unwrap();
     fs::remove_file(home.project().join("CLAUDE.md")).unwrap();
     std::os::unix::fs::symlink(outside.join("notes.md"), home.project().join("CLAUDE.md")).unwrap();
-    let ran = home.run(&["sleep", "run", "--json"]);
+    let ran = home.run(&["sleep", "run", "--skill=false", "--json"]);
     assert_eq!(ran.code, 1, "{}", ran.out);
     let json = ran.json();
     assert_eq!(json["outcome"], "failed");
     assert_eq!(json["problem"]["code"], "target_outside_roots");
     assert_eq!(json["spend"]["calls"], 0);
+    assert_eq!(
+        fs::read_to_string(outside.join("notes.md")).unwrap(),
+        "private\n"
+    );
+
+    // The other documents are improved nevertheless, and nothing is said of one that may not change.
+    let quiet = home
+        .run(&["sleep", "dry-run", "--memory=false", "--json"])
+        .json();
+    assert!(!quiet["notes"].to_string().contains("notes.md"), "{quiet}");
+    let json = home.run(&["sleep", "run", "--json"]).json();
+    assert_eq!(json["outcome"], "proposed", "{json}");
+    assert!(json["notes"].to_string().contains("Left out: "), "{json}");
+    let adopted = home.run(&["proposal", "adopt", "--confirm-flags"]);
+    assert_eq!(adopted.code, 0, "{}", adopted.err);
+    fs::write(home.project().join(".skillopt.toml"), "[[[").unwrap();
+    let back = home.run(&["rollback"]);
+    assert_eq!(
+        back.code, 0,
+        "a broken file of the repository is no hindrance: {}",
+        back.err
+    );
     assert_eq!(
         fs::read_to_string(outside.join("notes.md")).unwrap(),
         "private\n"

@@ -64,7 +64,8 @@ static EFFECTS: &[Effect] = &[
     effect("reads.max_sessions_per_night", "4", night),
     effect("reads.exclude", "**/.claude/**", tasks),
     effect("reads.agent_markers", "search page", tasks),
-    effect("reads.negative_words", "maintenance", sessions).with(EVERYTHING),
+    // The thanks of each session become a complaint.
+    effect("reads.negative_words", "perfect", tasks).with(EVERYTHING),
     effect("reads.positive_words", "maintenance", sessions).with(EVERYTHING),
     effect("mines.model_miner", "false", asked),
     effect("mines.max_tasks_per_night", "3", night),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use skillopt_core::Problem;
 use skillopt_models::CancelToken;
-use skillopt_settings::{ConfigPaths, Layers, ProjectRef, Resolved};
+use skillopt_settings::{ConfigPaths, Layers, ProjectRef, Resolved, Settings};
 use skillopt_sleep::context::{Context as NightContext, Listener};
 use skillopt_store::adoption::{self, Recovered};
 use skillopt_store::projects::{self, Project};
@@ -140,17 +140,23 @@ impl App {
                 warning.message.clone(),
             ));
         }
-        Ok(NightContext {
+        Ok(self.night_under(project, resolved.settings))
+    }
+
+    /// What works on a project under these settings. Taking back needs none of the user's: a broken file
+    /// must not stand in its way.
+    pub(crate) fn night_under(&self, project: Project, settings: Settings) -> NightContext {
+        NightContext {
             store: Arc::clone(&self.store),
             paths: self.paths.clone(),
             clock: Arc::clone(&self.clock),
-            settings: resolved.settings,
+            settings,
             project,
             environment: Arc::clone(&self.environment),
             home: self.home.clone(),
             cancel: self.cancel.clone(),
             listener: Arc::clone(&self.listener),
-        })
+        }
     }
 }
 

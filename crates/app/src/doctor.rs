@@ -208,7 +208,8 @@ fn sessions(context: &skillopt_sleep::Context) -> Vec<Finding> {
 
 fn documents(context: &skillopt_sleep::Context) -> Finding {
     match targets::resolve(context, &harvesting::agents(context.settings.source)) {
-        Ok(targets) => {
+        Ok((_, unusable)) if !unusable.is_empty() => bad("documents", &unusable[0]),
+        Ok((targets, _)) => {
             let rows: Vec<Value> = targets
                 .iter()
                 .map(|target| json!({"id": target.id, "path": target.path, "real_path": target.real_path, "exists": target.text.is_some()}))

@@ -9,6 +9,7 @@ use skillopt_core::agent::Agent;
 use skillopt_core::document::TargetKind;
 use skillopt_core::edit::Edit;
 use skillopt_core::gate::Decision;
+use skillopt_settings::Settings;
 use skillopt_sleep::adopt::{self, PlannedDocument, Selection};
 use skillopt_sleep::context::Context;
 use skillopt_sleep::revalidate;
@@ -362,7 +363,7 @@ pub async fn rollback(app: &App, input: RollbackInput) -> Result<Box<RolledBack>
             .known_project(input.project.as_deref())?
             .ok_or_else(crate::project::not_registered)?,
     };
-    let context = app.night(project)?;
+    let context = app.night_under(project, Settings::default());
     let (id, plan) = adopt::rollback_plan(&context, input.id.as_deref())?;
     let files = plan
         .changes

@@ -15,6 +15,7 @@ use skillopt_store::{files, locks};
 use skillopt_transcripts::Digest;
 
 use crate::context::App;
+use crate::night::NightRow;
 use crate::project::Which;
 
 pub use skillopt_sleep::preview::Preview;
@@ -29,6 +30,12 @@ pub struct RunInput {
     /// Spend like a night, propose nothing.
     #[serde(default)]
     pub rehearsal: bool,
+    /// Go on with the night that was stopped, and begin none.
+    #[serde(default)]
+    pub resume: bool,
+    /// Look once more at what earlier nights have dealt with.
+    #[serde(default)]
+    pub again: bool,
 }
 
 /// A night and the exit code it stands for.
@@ -53,6 +60,8 @@ pub async fn run(app: &App, input: RunInput) -> Result<Box<RunOutput>, Problem> 
         Plan {
             tasks,
             rehearsal: input.rehearsal,
+            resume: input.resume,
+            again: input.again,
         },
     )
     .await;
@@ -67,6 +76,9 @@ pub struct DryRunInput {
     pub project: Option<PathBuf>,
     /// Tasks given in a file.
     pub tasks_file: Option<PathBuf>,
+    /// Look once more at what earlier nights have dealt with.
+    #[serde(default)]
+    pub again: bool,
 }
 
 /// What a night would do, at no cost.
@@ -77,7 +89,7 @@ pub async fn dry_run(app: &App, input: DryRunInput) -> Result<Box<NightPreview>,
         .tasks_file
         .map(|path| tasks_file::read(&app.directory.join(path)))
         .transpose()?;
-    preview::preview(&context, file.as_ref())
+    preview::preview(&context, file.as_ref(), input.again)
         .await
         .map(Box::new)
         .map_err(as_problem)
@@ -126,7 +138,7 @@ pub struct Status {
     /// Who works on the project now, in words.
     pub running: Option<String>,
     /// The unfinished night, if there is one.
-    pub unfinished: Option<Night>,
+    pub unfinished: Option<NightRow>,
     /// How the last night ended, in a sentence.
     pub last: Option<String>,
     /// Rules in the user's own words from the last night, untested.
@@ -222,7 +234,7 @@ pub async fn status(app: &App, which: Which) -> Result<Box<Status>, Problem> {
         unfinished: runs
             .iter()
             .find(|night| night.state != nights::State::Ended)
-            .map(|night| (*night).clone()),
+            .map(|night| (*night).clone().into()),
         last: runs.first().map(|night| night.reason.clone()),
         suggestions: from_last("suggestions"),
         missing: from_last("missing"),
@@ -295,7 +307,7 @@ pub async fn harvest(app: &App, input: HarvestInput) -> Result<Box<Harvested>, P
         .sessions
         .sort_by(|a, b| a.started.cmp(&b.started).then_with(|| a.id.cmp(&b.id)));
     let mined = mine::heuristic(&harvest.sessions, &|_| false);
-    let prepared = skillopt_sleep::run::tasks_of(&context, &mined)?;
+    let prepared = skillopt_sleep::run::gathered(&context, &mined)?.tasks;
     let payload = tasks_file::to_json(
         &context.project.root,
         context.settings.source.id(),

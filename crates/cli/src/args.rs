@@ -231,6 +231,10 @@ pub(crate) struct NightFlags {
     /// Use the tasks of this file instead of mined ones.
     #[arg(long, value_name = "FILE")]
     pub(crate) tasks_file: Option<PathBuf>,
+
+    /// Look once more at what earlier nights have dealt with.
+    #[arg(long, conflicts_with = "tasks_file")]
+    pub(crate) again: bool,
 }
 
 #[derive(Debug, Clone, Default, Args)]

@@ -178,14 +178,23 @@ fn finish(output: &Output, view: View, json: bool, app: &App) -> ExitCode {
         Some(show::text(output, view, app))
     };
     let text = text.unwrap_or_else(|| show::json(output, view));
-    print(&text);
+    if !print(&text) {
+        return ExitCode::FAILURE;
+    }
     ExitCode::from(show::exit_code(output, view))
 }
 
-/// Writes to stdout. A reader that has gone (`skillopt … | head`) is no error.
-fn print(text: &str) {
+/// Writes to stdout; whether it arrived. A reader that has gone (`skillopt … | head`) wants no more.
+fn print(text: &str) -> bool {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => true,
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => true,
+        Err(error) => {
+            print_error(&format!("The output could not be written: {error}."));
+            false
+        }
+    }
 }
 
 fn print_error(text: &str) {

@@ -7,9 +7,12 @@ pub(crate) async fn told_to_stop() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+        // The terminal was closed, or the connection to it was lost.
+        let hang_up = signal(SignalKind::hangup());
+        if let (Ok(mut terminate), Ok(mut hang_up)) = (signal(SignalKind::terminate()), hang_up) {
             tokio::select! {
                 _ = terminate.recv() => {}
+                _ = hang_up.recv() => {}
                 _ = tokio::signal::ctrl_c() => {}
             }
             return;

@@ -71,6 +71,7 @@ pub(crate) fn translate(verb: Verb, common: &EveryCommand) -> Asked {
             }),
             Night::Resume => Command::SleepRun(sleep::RunInput {
                 project,
+                resume: true,
                 ..sleep::RunInput::default()
             }),
             Night::Cancel { id } => Command::NightCancel(night::CancelInput { id, project }),
@@ -145,16 +146,20 @@ fn sleep_command(verb: Sleep, project: Option<PathBuf>) -> Asked {
         Sleep::Run { night } => usual(Command::SleepRun(sleep::RunInput {
             project,
             tasks_file: night.tasks_file,
-            rehearsal: false,
+            again: night.again,
+            ..sleep::RunInput::default()
         })),
         Sleep::DryRun { full: true, night } => usual(Command::SleepRun(sleep::RunInput {
             project,
             tasks_file: night.tasks_file,
             rehearsal: true,
+            again: night.again,
+            ..sleep::RunInput::default()
         })),
         Sleep::DryRun { full: false, night } => usual(Command::SleepDryRun(sleep::DryRunInput {
             project,
             tasks_file: night.tasks_file,
+            again: night.again,
         })),
         Sleep::Status => usual(Command::SleepStatus(project::Which { project })),
         Sleep::Adopt {

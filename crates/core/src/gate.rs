@@ -247,16 +247,16 @@ pub fn strict(pairs: &[Pair], rules: Rules) -> Decision {
         rules.no_regression && deltas.iter().any(|delta| delta.status == Change::Regressed);
     let verdict = if rules.leaked {
         indeterminate("held-out and training tasks were not apart".to_owned())
+    } else if deltas.is_empty() || deltas.len() < rules.min_validation_tasks {
+        indeterminate(format!(
+            "{} of at least {} held-out tasks",
+            deltas.len(),
+            rules.min_validation_tasks.max(1)
+        ))
     } else if unscored > 0 {
         indeterminate(format!(
             "{unscored} of {} held-out tasks could not be scored",
             deltas.len()
-        ))
-    } else if scored.is_empty() || scored.len() < rules.min_validation_tasks {
-        indeterminate(format!(
-            "{} of at least {} held-out tasks",
-            scored.len(),
-            rules.min_validation_tasks.max(1)
         ))
     } else if higher && !blocked_by_regression {
         Verdict::Better

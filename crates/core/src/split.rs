@@ -12,11 +12,12 @@ use sha2::{Digest, Sha256};
 use crate::problem::Problem;
 use crate::task::{Origin, Split, Task};
 
-/// Shares of validation and test, in whole percent.
+/// Shares of validation and test, in whole percent, and how many tasks a verdict needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fractions {
     validation: u64,
     test: u64,
+    least_held_out: usize,
 }
 
 impl Fractions {
@@ -37,7 +38,19 @@ impl Fractions {
         Ok(Self {
             validation: percent(validation),
             test: percent(test),
+            least_held_out: 1,
         })
+    }
+
+    /// Hold out at least so many tasks for validation, those of earlier nights counted, where enough
+    /// can be spared. The reference is content with one (§4.6); then a night of ten tasks can be paid
+    /// for and end without a verdict.
+    #[must_use]
+    pub fn holding_out(self, tasks: u32) -> Self {
+        Self {
+            least_held_out: tasks as usize,
+            ..self
+        }
     }
 }
 
@@ -219,6 +232,11 @@ impl Draw<'_> {
             .collect();
         let dreams = self.tasks.iter().any(|task| task.origin == Origin::Dream);
         promote(&mut units, dreams);
+        let archived = self.stored.validation;
+        hold_out(
+            &mut units,
+            self.fractions.least_held_out.saturating_sub(archived),
+        );
         let mut splits = vec![Some(Split::Train); self.tasks.len()];
         for unit in &units {
             for &member in &unit.members {
@@ -313,8 +331,41 @@ fn promote(units: &mut [Unit], dreams: bool) {
     }
 }
 
+/// Moves training units to validation, smallest first, until `least` tasks are held out; not at all
+/// where the last training unit would have to go.
+fn hold_out(units: &mut [Unit], least: usize) {
+    let mut held: usize = units
+        .iter()
+        .filter(|unit| unit.split == Split::Validation)
+        .map(|unit| unit.members.len())
+        .sum();
+    let mut spare: Vec<usize> = (0..units.len())
+        .filter(|&at| units[at].split == Split::Train && !units[at].stored)
+        .collect();
+    spare.sort_by_key(|&at| units[at].bucket);
+    let stays = units
+        .iter()
+        .any(|unit| unit.split == Split::Train && unit.stored);
+    if !stays {
+        spare.pop();
+    }
+    let movable: usize = spare.iter().map(|&at| units[at].members.len()).sum();
+    if held + movable < least {
+        return;
+    }
+    for at in spare {
+        if held >= least {
+            return;
+        }
+        units[at].split = Split::Validation;
+        held += units[at].members.len();
+    }
+}
+
 /// Slices of the archive. Where rows disagree the strictest holds: test, validation, training.
 struct Stored<'a> {
+    /// Held-out tasks, for the gate of every later night.
+    validation: usize,
     ids: HashMap<&'a str, Split>,
     clusters: HashMap<&'a str, Split>,
     held_sessions: HashSet<&'a str>,
@@ -322,7 +373,9 @@ struct Stored<'a> {
 
 impl<'a> Stored<'a> {
     fn of(archive: &'a [Task]) -> Self {
+        let held = |task: &&Task| task.split == Split::Validation;
         let mut stored = Self {
+            validation: archive.iter().filter(held).count(),
             ids: HashMap::new(),
             clusters: HashMap::new(),
             held_sessions: HashSet::new(),

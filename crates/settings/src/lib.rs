@@ -44,6 +44,7 @@ impl Settings {
         Fractions::new(self.validation_fraction, self.test_fraction)
             .or_else(|_| Fractions::new(usual.validation_fraction, usual.test_fraction))
             .expect("the defaults leave something to train on")
+            .holding_out(self.min_validation_tasks)
     }
 
     /// What a night is pinned to: the settings that decide what is asked, compared or written, as one

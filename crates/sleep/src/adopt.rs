@@ -383,7 +383,7 @@ fn document(
                 resolved.real_path.display(),
                 target.real_path
             ),
-            "Run another night; it proposes against the file that is read now.",
+            "`skillopt sleep run --again` proposes against the file that is read now.",
         ));
     }
     let pinned = files::read_pinned(&resolved.real_path)?;
@@ -395,7 +395,7 @@ fn document(
                 "{} was changed after proposal {} was made.",
                 target.live_path, proposal.id
             ),
-            "Nothing was written. Run another night, or reject the proposal.",
+            "Nothing was written. `skillopt sleep run --again` makes a new proposal; or reject this one.",
         ));
     }
     let before = pinned.map(|pinned| String::from_utf8_lossy(&pinned.bytes).into_owned());
@@ -455,7 +455,7 @@ pub fn proposed_text(context: &Context, target: &ProposalTarget) -> Result<Strin
                     "The proposed text of {} is no longer stored.",
                     target.live_path
                 ),
-                "Run another night.",
+                "`skillopt sleep run --again` makes a new proposal.",
             )
         })
 }

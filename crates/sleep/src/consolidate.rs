@@ -13,9 +13,10 @@ use skillopt_core::apply::{self, Applied};
 use skillopt_core::document::{Target, TargetKind};
 use skillopt_core::edit::{Edit, Unmatched};
 use skillopt_core::gate::{self, Decision, Metric, Pair, Rules};
-use skillopt_core::task::{Split, Task};
+use skillopt_core::redact::Redactor;
+use skillopt_core::task::{Judge, Split, Task};
 use skillopt_models::{Ask, Parsed};
-use skillopt_settings::GateMode;
+use skillopt_settings::{GateMode, Settings};
 
 use crate::estimate;
 use crate::night::Night;
@@ -73,11 +74,12 @@ pub(crate) struct Slices {
 }
 
 impl Slices {
+    /// A task that nothing can judge is in none of them: its replay would be paid for and have no score.
     pub(crate) fn of(tasks: &[Task]) -> Self {
         let slice = |split| {
             tasks
                 .iter()
-                .filter(|task| task.split == split)
+                .filter(|task| task.split == split && task.judge != Judge::None)
                 .cloned()
                 .collect::<Vec<_>>()
         };
@@ -100,6 +102,21 @@ impl Slices {
             leaked,
         }
     }
+}
+
+/// Whether the settings let documents of this kind change.
+pub(crate) const fn changeable(settings: &Settings, kind: TargetKind) -> bool {
+    match kind {
+        TargetKind::Skill => settings.skill,
+        TargetKind::Memory => settings.memory,
+    }
+}
+
+/// Whether held-out tasks are tried: only if a verdict can come of it.
+pub(crate) fn validates(settings: &Settings, slices: &Slices) -> bool {
+    settings.mode == GateMode::Strict
+        && !slices.leaked
+        && slices.validation.len() >= settings.min_validation_tasks as usize
 }
 
 /// How the gate is to decide, from the settings.
@@ -130,6 +147,7 @@ pub(crate) async fn consolidate(
 ) -> Result<Consolidated, Stop> {
     let settings = &night.context.settings;
     let gated = settings.mode == GateMode::Strict;
+    let validates = validates(settings, slices);
     let metric = metric(night);
     let rules = rules(night, slices.leaked);
     let bases: Vec<String> = targets.iter().map(base_text).collect();
@@ -140,7 +158,7 @@ pub(crate) async fn consolidate(
     // A candidate is at most a few rules longer than what is there.
     let per_pass = estimate::pass(&night.path, &slices.validation, &pinned);
     let validate = |name: &'static str, documents: Documents| async move {
-        if gated {
+        if validates {
             night.release(per_pass)?;
             replay::pass(
                 night,
@@ -169,11 +187,7 @@ pub(crate) async fn consolidate(
     let mut results = Vec::new();
     for (target, base) in targets.iter().zip(bases) {
         let kind = target.kind;
-        let changeable = match kind {
-            TargetKind::Skill => settings.skill,
-            TargetKind::Memory => settings.memory,
-        };
-        if !changeable {
+        if !changeable(settings, kind) {
             continue;
         }
         if kind == TargetKind::Memory && current != pinned {
@@ -214,12 +228,18 @@ pub(crate) async fn consolidate(
             &mut result,
         )
         .await?;
+        let (edits, redacted) = apart_from_secrets(
+            edits,
+            &base,
+            &Redactor::with_false_alarms(&settings.false_alarms),
+        );
         let Applied {
             document,
             applied,
             unmatched,
         } = apply::apply(&base, &edits).map_err(|fault| Stop::Failed(fault.problem()))?;
         result.unmatched = unmatched;
+        result.unmatched.extend(redacted);
         if !applied.is_empty() {
             let candidate = with_document(&current, kind, &document);
             let accepted = if gated {
@@ -297,6 +317,24 @@ fn passed(rollout: &Rollout) -> bool {
         .score
         .as_ref()
         .is_some_and(|score| score.hard >= 1.0)
+}
+
+/// Sets aside the edits that touch a place where a secret was left out of the document `base` as the
+/// optimizer saw it: they would drop text that their author never saw.
+fn apart_from_secrets(
+    edits: Vec<Edit>,
+    base: &str,
+    redactor: &Redactor,
+) -> (Vec<Edit>, Vec<(Edit, Unmatched)>) {
+    let seen = redactor.redact(base).text;
+    let (redacted, kept): (Vec<Edit>, Vec<Edit>) = edits
+        .into_iter()
+        .partition(|edit| apply::touches_redaction(edit, &seen));
+    let redacted = redacted
+        .into_iter()
+        .map(|edit| (edit, Unmatched::Redacted))
+        .collect();
+    (kept, redacted)
 }
 
 /// Asks the optimizer for edits of one document. An unreadable reply is no edit, and said.
@@ -406,4 +444,47 @@ pub(crate) fn with_document(documents: &Documents, kind: TargetKind, text: &str)
         TargetKind::Memory => text.clone_into(&mut documents.memory),
     }
     documents
+}
+
+#[cfg(test)]
+mod tests {
+    use skillopt_core::edit::EditOp;
+
+    use super::*;
+
+    #[test]
+    fn a_rule_with_a_secret_is_not_replaced_by_who_did_not_see_it() {
+        let add = |content: &str| Edit {
+            op: EditOp::Add,
+            content: content.to_owned(),
+            anchor: String::new(),
+            rationale: String::new(),
+            tasks: Vec::new(),
+            turns: Vec::new(),
+        };
+        let key = format!("sk-proj-{}", "A1b2C3d4".repeat(5));
+        let rules = [
+            add("Keep replies short."),
+            add(&format!("Send the key {key} with every call.")),
+        ];
+        let base = apply::apply("# Notes\n", &rules).unwrap().document;
+        let edit = |op, anchor: &str| Edit {
+            op,
+            anchor: anchor.to_owned(),
+            ..add("Something else.")
+        };
+        let edits = vec![
+            edit(EditOp::Delete, "with every call"),
+            edit(EditOp::Replace, "Keep replies short"),
+        ];
+        let (kept, redacted) = apart_from_secrets(edits, &base, &Redactor::default());
+        assert_eq!(kept.len(), 1);
+        assert_eq!(kept[0].op, EditOp::Replace);
+        assert_eq!(redacted.len(), 1);
+        assert_eq!(redacted[0].1, Unmatched::Redacted);
+        // Said to be no secret, it was seen as it is.
+        let told = Redactor::with_false_alarms(&[key]);
+        let edits = vec![edit(EditOp::Delete, "with every call")];
+        assert_eq!(apart_from_secrets(edits, &base, &told).0.len(), 1);
+    }
 }

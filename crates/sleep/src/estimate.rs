@@ -4,10 +4,9 @@
 use serde::{Deserialize, Serialize};
 use skillopt_core::Problem;
 use skillopt_core::call::{Side, Subject};
-use skillopt_core::document::{Target, TargetKind};
+use skillopt_core::document::Target;
 use skillopt_core::task::{Judge, Task};
 use skillopt_models::{Ask, Asked, CallError, CallPath, Spend};
-use skillopt_settings::GateMode;
 
 use crate::consolidate::{self, Slices};
 use crate::context::Context;
@@ -17,6 +16,9 @@ use crate::replay::Documents;
 /// How many calls a night makes, and how many of them the gate needs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forecast {
+    /// Calls that look for tasks in the sessions; they come before `calls`.
+    #[serde(default)]
+    pub mining_calls: u64,
     /// Calls the verdict depends on: validation under pinned and candidate documents.
     pub gate_calls: u64,
     /// All calls when every edit is tried.
@@ -39,10 +41,7 @@ fn asked(
     let settings = &context.settings;
     let changeable = targets
         .iter()
-        .filter(|target| match target.kind {
-            TargetKind::Skill => settings.skill,
-            TargetKind::Memory => settings.memory,
-        })
+        .filter(|target| consolidate::changeable(settings, target.kind))
         .count() as u64;
     let bases: Vec<String> = targets.iter().map(consolidate::base_text).collect();
     let documents = consolidate::documents(targets, &bases);
@@ -52,8 +51,7 @@ fn asked(
             .flat_map(|task| replay_of(path, task, &documents, times))
             .collect()
     };
-    let gated = settings.mode == GateMode::Strict;
-    let gate = if gated {
+    let gate = if consolidate::validates(settings, slices) {
         replay(&slices.validation, 1 + changeable)
     } else {
         Vec::new()
@@ -125,6 +123,7 @@ pub(crate) fn forecast<'a>(
     }
     let (gate, all) = (path.estimate(&gate), path.estimate(&all));
     let forecast = Forecast {
+        mining_calls: 0,
         gate_calls: gate.calls,
         calls: all.calls,
         tokens_low: all.tokens_low,

@@ -121,10 +121,11 @@ pub(crate) fn requests(session: &Session) -> Vec<Request<'_>> {
         match turn.author {
             Author::Human => {
                 answering = false;
-                let signals = feedback::signals(&turn.text);
-                let praise = signals.iter().any(|signal| signal.starts_with("pos:"));
+                // The signals of a turn know the user's own words; those of the text alone do not.
+                let says = |kind| turn.feedback.iter().any(|signal| signal.starts_with(kind));
+                let praise = says("pos:");
                 match found.last_mut() {
-                    Some(request) if feedback::correction(&turn.text) => {
+                    Some(request) if says("neg:") || feedback::correction(&turn.text) => {
                         request.corrections.push(turn);
                     }
                     Some(request) if praise && one_line(&turn.text).chars().count() < 120 => {

@@ -1,6 +1,6 @@
 //! How a night ended: exit codes, and what stopped it before it came to a verdict.
 
-use skillopt_core::{Instant, Problem};
+use skillopt_core::{Instant, Problem, Retry};
 pub use skillopt_store::nights::Outcome;
 
 /// Exit code of `sleep run` (decisions: "Verdict → outcome → exit code").
@@ -40,7 +40,13 @@ pub enum Stop {
 
 impl From<Problem> for Stop {
     fn from(problem: Problem) -> Self {
-        Self::Failed(problem)
+        match problem.retry {
+            Retry::Temporary => Self::Deferred {
+                problem,
+                until: None,
+            },
+            Retry::Permanent => Self::Failed(problem),
+        }
     }
 }
 
@@ -77,5 +83,13 @@ mod tests {
         for (outcome, code) in table {
             assert_eq!(exit_code(outcome), code, "{outcome:?}");
         }
+    }
+
+    #[test]
+    fn only_what_cannot_succeed_later_fails_a_night() {
+        let busy = Problem::temporary("database_busy", "Busy.", "Wait.");
+        assert_eq!(Stop::from(busy).outcome(), Outcome::Deferred);
+        let broken = Problem::permanent("checks_unusable", "Broken.", "Correct it.");
+        assert_eq!(Stop::from(broken).outcome(), Outcome::Failed);
     }
 }

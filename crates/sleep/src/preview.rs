@@ -1,12 +1,11 @@
 //! What a night would do, at no cost: harvest, literal mining, splits, forecast.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 use skillopt_core::Problem;
-use skillopt_core::task::{SourceTurn, Task};
+use skillopt_core::task::Task;
 use skillopt_models::Roles;
-use skillopt_store::tasks;
 use skillopt_transcripts::Harvest;
 
 use crate::context::Context;
@@ -48,13 +47,25 @@ pub struct Preview {
     pub simulated: bool,
     /// Documents that could change.
     pub targets: Vec<String>,
+    /// Whether a person answers: nothing is paid.
+    pub handed_off: bool,
     /// Further lines.
     pub notes: Vec<String>,
 }
 
 /// What a night would do now. Nothing is asked, and nothing is marked.
-pub async fn preview(context: &Context, file: Option<&TasksFile>) -> Result<Preview, Stop> {
-    let targets = targets::resolve(context, &harvesting::agents(context.settings.source))?;
+///
+/// `again` looks at what earlier nights have dealt with once more.
+pub async fn preview(
+    context: &Context,
+    file: Option<&TasksFile>,
+    again: bool,
+) -> Result<Preview, Stop> {
+    let (roles, templates) = night::models(context).await?;
+    let simulated = roles.simulated();
+    let handed_off = run::handed_off(&roles);
+    let (targets, unusable) =
+        targets::resolve(context, &harvesting::agents(context.settings.source))?;
     let (prepared, mined, harvest) = match file {
         Some(file) => (
             run::given(context, file),
@@ -63,9 +74,7 @@ pub async fn preview(context: &Context, file: Option<&TasksFile>) -> Result<Prev
         ),
         None => {
             let harvest = harvesting::read(context, false)?;
-            let known: HashSet<SourceTurn> = context
-                .store
-                .read(|db| tasks::mined_turns(db, &context.project.id))?;
+            let known = run::known_turns(context, simulated, again)?;
             let sessions = run::with_news(
                 harvest.sessions.clone(),
                 &known,
@@ -83,15 +92,13 @@ pub async fn preview(context: &Context, file: Option<&TasksFile>) -> Result<Prev
             )
         }
     };
-    let (roles, templates) = night::models(context).await?;
-    let simulated = roles.simulated();
     // Only the prompts are measured; night 0 does not exist and nothing is written under it.
     let measuring = Night::new(context, 0, roles, templates);
     let groups = run::groups(context, &prepared.tasks, &targets);
     let asked = groups
         .iter()
         .map(|(_, slices, targets)| (slices, targets.as_slice()));
-    let (forecast, hold) = estimate::forecast(context, &measuring.path, asked);
+    let (mut forecast, hold) = estimate::forecast(context, &measuring.path, asked);
     let budget_problem = match measuring.path.hold(0, hold)? {
         Ok(()) => None,
         Err(error) => match estimate::too_small(context, &forecast, &error) {
@@ -100,7 +107,9 @@ pub async fn preview(context: &Context, file: Option<&TasksFile>) -> Result<Prev
         },
     };
     let mut notes = prepared.notes.clone();
+    notes.extend(unusable.iter().map(ToString::to_string));
     if context.settings.model_miner && !simulated && file.is_none() {
+        forecast.mining_calls = harvest.sessions.len() as u64;
         notes.push("The night itself lets a model find tasks too; this preview takes only literal corrections.".to_owned());
     }
     debug_assert_eq!(simulated, Roles::simulated_by_settings(&context.settings));
@@ -121,6 +130,7 @@ pub async fn preview(context: &Context, file: Option<&TasksFile>) -> Result<Prev
         forecast,
         budget_problem,
         simulated,
+        handed_off,
         targets: targets.into_iter().map(|target| target.real_path).collect(),
         notes,
     })

@@ -84,9 +84,10 @@ pub(crate) async fn pass(
         match reply {
             Ok(reply) => {
                 rollout.response = reply.text;
-                match local_score(&task.judge, &rollout.response)? {
-                    Some(score) => rollout.score = Some(score),
-                    None => to_grade.push((rollouts.len(), task)),
+                match grading(&task.judge, &rollout.response)? {
+                    Grading::Known(score) => rollout.score = Some(score),
+                    Grading::ByModel(rubric) => to_grade.push((rollouts.len(), task, rubric)),
+                    Grading::Impossible => rollout.error = Some("no_criterion".to_owned()),
                 }
             }
             Err(error) => rollout.error = Some(error.code().to_owned()),
@@ -99,10 +100,10 @@ pub(crate) async fn pass(
             .ask(&format!("{name}/judge"), || {
                 to_grade
                     .iter()
-                    .map(|&(position, task)| Ask {
+                    .map(|&(position, task, rubric)| Ask {
                         subject: Subject::Judge {
                             intent: task.intent.clone(),
-                            rubric: rubric(&task.judge).to_owned(),
+                            rubric: rubric.to_owned(),
                             response: rollouts[position].response.clone(),
                         },
                         sample: rollouts[position].sample,
@@ -110,7 +111,7 @@ pub(crate) async fn pass(
                     .collect()
             })
             .await?;
-        for (&(position, _), grade) in to_grade.iter().zip(grades) {
+        for (&(position, _, _), grade) in to_grade.iter().zip(grades) {
             let rollout = &mut rollouts[position];
             match grade {
                 Ok(reply) => match reply.parsed {
@@ -127,8 +128,17 @@ pub(crate) async fn pass(
     Ok(rollouts)
 }
 
-/// The score of a reply that needs no model; `None` for a rubric.
-fn local_score(judge: &Judge, response: &str) -> Result<Option<Score>, Stop> {
+/// How a reply gets its score.
+enum Grading<'a> {
+    /// It needs no model.
+    Known(Score),
+    /// A model grades it by this rubric.
+    ByModel(&'a str),
+    /// Nothing says what a good reply is.
+    Impossible,
+}
+
+fn grading<'a>(judge: &'a Judge, response: &str) -> Result<Grading<'a>, Stop> {
     Ok(match judge {
         Judge::Rule(checks) => {
             let compiled = RuleJudge::compile(checks).map_err(|errors| {
@@ -141,19 +151,15 @@ fn local_score(judge: &Judge, response: &str) -> Result<Option<Score>, Stop> {
                     "Correct the tasks file; mined checks are verified before they are stored.",
                 )
             })?;
-            Some(compiled.judge.score(response, &[]))
+            // A replay has no tools; what a reply claims by the marker is all there is.
+            let called = compiled.judge.marked_tools(response);
+            Grading::Known(compiled.judge.score(response, &called))
         }
-        Judge::Exact(reference) => Some(judge::exact(reference, response)),
-        Judge::Answer(golds) => Some(judge::answer(golds, response)),
-        Judge::Rubric(_) | Judge::None => None,
+        Judge::Exact(reference) => Grading::Known(judge::exact(reference, response)),
+        Judge::Answer(golds) => Grading::Known(judge::answer(golds, response)),
+        Judge::Rubric(rubric) => Grading::ByModel(rubric),
+        Judge::None => Grading::Impossible,
     })
-}
-
-fn rubric(judge: &Judge) -> &str {
-    match judge {
-        Judge::Rubric(text) => text,
-        Judge::None | Judge::Rule(_) | Judge::Exact(_) | Judge::Answer(_) => "",
-    }
 }
 
 /// The mean of a task's samples that have a score; `None` when none has one.
@@ -171,4 +177,41 @@ pub(crate) fn mean(rollouts: &[Rollout], task: &str, value: impl Fn(&Score) -> f
     #[expect(clippy::cast_precision_loss, reason = "counts are small")]
     let count = scores.len() as f64;
     Some(scores.iter().sum::<f64>() / count)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use skillopt_core::task::Check;
+
+    use super::*;
+
+    fn hard(judge: &Judge, response: &str) -> Option<f64> {
+        match grading(judge, response).unwrap() {
+            Grading::Known(score) => Some(score.hard),
+            Grading::ByModel(_) | Grading::Impossible => None,
+        }
+    }
+
+    #[test]
+    fn a_reply_can_claim_a_tool_by_the_marker() {
+        let judge = Judge::Rule(vec![Check {
+            op: "tool_called".to_owned(),
+            arg: json!("search"),
+        }]);
+        assert_eq!(hard(&judge, "TOOL_CALL: search\nDone."), Some(1.0));
+        assert_eq!(hard(&judge, "I used search."), Some(0.0));
+    }
+
+    #[test]
+    fn what_nothing_can_judge_has_no_score_and_no_grader() {
+        assert!(matches!(
+            grading(&Judge::None, "anything").unwrap(),
+            Grading::Impossible
+        ));
+        assert!(matches!(
+            grading(&Judge::Rubric("short".to_owned()), "x").unwrap(),
+            Grading::ByModel("short")
+        ));
+    }
 }

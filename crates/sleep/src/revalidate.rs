@@ -5,6 +5,7 @@ use serde_json::json;
 use skillopt_core::Problem;
 use skillopt_core::agent::Agent;
 use skillopt_core::gate::{self, Decision};
+use skillopt_core::hash::sha256_hex;
 use skillopt_core::task::{Split, Task};
 use skillopt_store::nights::{self, Kind, Outcome};
 use skillopt_store::{locks, stages};
@@ -44,7 +45,7 @@ pub async fn revalidate(context: &Context, planned: &Planned) -> Result<Revalida
         "testing chosen rules",
         now,
     )?;
-    let pins = json!({"proposal": proposal.id, "documents": planned.documents.iter().map(|document| &document.after).collect::<Vec<_>>()});
+    let pins = json!({"proposal": proposal.id, "documents": planned.documents.iter().map(|document| sha256_hex(document.after.as_bytes())).collect::<Vec<_>>()});
     let id = begin(context, &pins)?;
     let (roles, templates) = night::models(context).await?;
     let night = Night::new(context, id, roles, templates);

@@ -1,7 +1,7 @@
 //! One night from its lock to its report.
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::SignedDuration;
 
@@ -16,7 +16,7 @@ use skillopt_models::{Handoff, Roles, Templates, handoff_folder};
 use skillopt_store::clusters::{self, ClusterText};
 use skillopt_store::nights::{self, Kind, Outcome};
 use skillopt_store::rejected::{self, By};
-use skillopt_store::{blobs, locks, proposals, tasks};
+use skillopt_store::{blobs, events, locks, proposals, tasks};
 use skillopt_transcripts::Session;
 
 use crate::adopt;
@@ -49,18 +49,25 @@ pub struct Plan {
     pub tasks: Option<TasksFile>,
     /// A preview that spends like a night and proposes nothing.
     pub rehearsal: bool,
+    /// Go on with the night that was stopped, with the tasks it was given; begin none.
+    pub resume: bool,
+    /// Look once more at what earlier nights have dealt with.
+    pub again: bool,
 }
 
-/// What a night froze before it asked anything.
+/// What a night froze before it asked anything, as it is stored: texts by their hashes, since they may
+/// hold what must not be kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Pins {
-    /// Everything below as one hash; a night is only resumed under the same.
+    /// Everything a night depends on as one hash; it is only resumed under the same.
     fingerprint: String,
     settings: Value,
     templates: String,
     backends: Value,
-    targets: Vec<Target>,
-    tasks_file: Option<TasksFile>,
+    /// Hash of each document, by target.
+    targets: BTreeMap<String, String>,
+    tasks_file: Option<PathBuf>,
+    again: bool,
 }
 
 /// What was harvested, frozen.
@@ -72,10 +79,12 @@ struct Harvested {
 
 /// Tonight's tasks with their splits, frozen.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Prepared {
-    pub(crate) tasks: Vec<Task>,
+pub struct Prepared {
+    /// All of them: mined, recalled, dreamt.
+    pub tasks: Vec<Task>,
     pub(crate) gathered: Gathered,
-    pub(crate) notes: Vec<String>,
+    /// What was left out or joined them, in sentences.
+    pub notes: Vec<String>,
 }
 
 /// Runs a night, or goes on with the one that was stopped or killed.
@@ -92,10 +101,7 @@ pub async fn run(context: &Context, plan: Plan) -> NightReport {
     ) {
         Ok(lock) => lock,
         Err(problem) => {
-            report.stop(&Stop::Deferred {
-                problem,
-                until: None,
-            });
+            report.stop(&Stop::from(problem));
             return report;
         }
     };
@@ -131,7 +137,11 @@ fn record_stop(
             Stop::Failed(_) => {
                 nights::end(tx, night, Outcome::Failed, &report.reason, &report.json()?)
             }
-            Stop::Deferred { until, .. } => {
+            Stop::Deferred { until, problem } => {
+                if is_budget(&problem.code) {
+                    let body = json!({"limits": limits(context)});
+                    events::append(tx, night, SPENT, &body)?;
+                }
                 nights::stop(tx, night, Outcome::Deferred, &report.reason, *until)
             }
             Stop::Waiting { .. } | Stop::Interrupted => {
@@ -141,8 +151,40 @@ fn record_stop(
     })
 }
 
+/// Name of the event that a night came to its limits.
+const SPENT: &str = "night/limits_reached";
+
+fn is_budget(code: &str) -> bool {
+    code.starts_with("budget_")
+}
+
+/// What one night may spend, by the settings now.
+fn limits(context: &Context) -> Value {
+    let settings = &context.settings;
+    json!([
+        settings.max_calls_per_night,
+        settings.max_minutes_per_night,
+        settings.max_tokens_per_night,
+        settings.max_cost_per_night
+    ])
+}
+
+/// Whether a night has come to the limits that still hold: it could go on only to stop again.
+fn is_spent(context: &Context, night: i64) -> Result<bool, Problem> {
+    let events = context
+        .store
+        .read(|db| events::list(db, night, 0, usize::MAX >> 1))?;
+    let reached = events.iter().rfind(|event| event.kind == SPENT);
+    Ok(reached.is_some_and(|event| event.body["limits"] == limits(context)))
+}
+
 async fn night(context: &Context, plan: Plan, report: &mut NightReport) -> Result<(), Stop> {
     let (roles, templates) = night::models(context).await?;
+    let plan = if plan.resume {
+        resumed(context, &plan)?
+    } else {
+        plan
+    };
     report.backends(&roles);
     if let Some(file) = &plan.tasks {
         tasks_file::require_review(file, roles.simulated())?;
@@ -150,29 +192,41 @@ async fn night(context: &Context, plan: Plan, report: &mut NightReport) -> Resul
         report.notes.extend(file.warnings.iter().cloned());
     }
     let harvest_agents = harvesting::agents(context.settings.source);
-    let targets = targets::resolve(context, &harvest_agents)?;
-    let pins = pins(context, &plan, &templates, &roles, targets)?;
-    let kind = if plan.rehearsal {
-        Kind::DryRun
-    } else {
-        Kind::Run
-    };
-    let id = begin_or_resume(context, kind, &pins, report)?;
+    let (targets, unusable) = targets::resolve(context, &harvest_agents)?;
+    report.notes.extend(
+        unusable
+            .iter()
+            .map(|problem| format!("Left out: {problem} {}", problem.guidance)),
+    );
+    let pins = pins(context, &plan, &templates, &roles, &targets);
+    let id = begin_or_resume(context, &plan, &pins, report)?;
     report.night_id = Some(id);
     let night = Night::new(context, id, roles, templates);
 
-    let (prepared, mined) = match &pins.tasks_file {
+    let (prepared, mined) = match &plan.tasks {
         Some(file) => (
             night.local("tasks", || Ok(given(context, file)))?,
             Mined::default(),
         ),
-        None => harvested(&night, report).await?,
+        None => harvested(&night, plan.again, report).await?,
     };
     report.tasks(&prepared.tasks, &prepared.gathered, &mined);
     report.notes.extend(prepared.notes.iter().cloned());
 
     let mut consolidated = Vec::new();
-    let groups = groups(context, &prepared.tasks, &pins.targets);
+    let groups = groups(context, &prepared.tasks, &targets);
+    let (groups, fixed): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(_, _, targets)| {
+        targets
+            .iter()
+            .any(|target| consolidate::changeable(&context.settings, target.kind))
+    });
+    for (agent, slices, _) in &fixed {
+        report.notes.push(format!(
+            "{} tasks of {} were not tried: no document of it may change.",
+            slices.train.len() + slices.validation.len() + slices.test.len(),
+            agent.title()
+        ));
+    }
     if !groups.is_empty() {
         let asked = groups
             .iter()
@@ -181,7 +235,7 @@ async fn night(context: &Context, plan: Plan, report: &mut NightReport) -> Resul
         report.forecast = forecast;
         if !report.simulated {
             context.note(format!(
-                "This night makes at most {} model calls, about {} to {} tokens.",
+                "About {} more model calls, {} to {} tokens.",
                 forecast.calls, forecast.tokens_low, forecast.tokens_high
             ));
         }
@@ -197,11 +251,45 @@ async fn night(context: &Context, plan: Plan, report: &mut NightReport) -> Resul
         consolidated.push((*agent, result, slices.validation.len()));
     }
     report.consolidated(&consolidated, &prepared.tasks);
-    finish(&night, &plan, report, &prepared, &mined, &pins)?;
+    finish(&night, &plan, report, &prepared, &mined, &targets)?;
     if context.settings.auto_adopt && !plan.rehearsal {
         auto_adopt(context, report);
+        let json = report.json()?;
+        context.store.commit("note adoption", |tx| {
+            nights::set_report(tx, night.id, &json)
+        })?;
     }
     Ok(())
+}
+
+/// The plan of the unfinished night: its tasks file is read again, and must be as it was.
+fn resumed(context: &Context, plan: &Plan) -> Result<Plan, Problem> {
+    let open = context
+        .store
+        .read(|db| nights::open(db, &context.project.id, kind(plan)))?
+        .ok_or_else(|| {
+            Problem::permanent(
+                "night_unknown",
+                "No night of this project is unfinished.",
+                "`skillopt sleep run` begins one.",
+            )
+        })?;
+    let file = open.pins.get("tasks_file").and_then(Value::as_str);
+    Ok(Plan {
+        tasks: file
+            .map(|file| tasks_file::read(Path::new(file)))
+            .transpose()?,
+        again: open.pins.get("again") == Some(&Value::Bool(true)),
+        ..*plan
+    })
+}
+
+const fn kind(plan: &Plan) -> Kind {
+    if plan.rehearsal {
+        Kind::DryRun
+    } else {
+        Kind::Run
+    }
 }
 
 /// Adopts what was staged without being asked, within the rules: better, unflagged, no skill the user
@@ -238,36 +326,47 @@ fn pins(
     plan: &Plan,
     templates: &Templates,
     roles: &Roles,
-    targets: Vec<Target>,
-) -> Result<Pins, Problem> {
+    targets: &[Target],
+) -> Pins {
     let settings = context.settings.pinned();
     let backends = json!({"target": roles.target.id(), "optimizer": roles.optimizer.id()});
     let templates = templates.hash();
-    let whole = json!([settings, templates, backends, targets, plan.tasks]);
-    Ok(Pins {
+    let whole = json!([
+        settings, templates, backends, targets, plan.tasks, plan.again
+    ]);
+    Pins {
         fingerprint: sha256_hex(whole.to_string().as_bytes()),
         settings,
         templates,
         backends,
-        targets,
-        tasks_file: plan.tasks.clone(),
-    })
+        targets: targets
+            .iter()
+            .map(|target| (target.id.clone(), target.pin()))
+            .collect(),
+        tasks_file: plan.tasks.as_ref().map(|file| file.path.clone()),
+        again: plan.again,
+    }
 }
 
 /// Goes on with the unfinished night when nothing it depends on has changed, else ends it and
-/// begins anew. Nothing paid is lost either way: its answers stay, and its turns were not marked.
+/// begins anew; only to resume, it is left as it is and what changed is told. Nothing paid is lost
+/// either way: its answers stay, and its turns were not marked.
 fn begin_or_resume(
     context: &Context,
-    kind: Kind,
+    plan: &Plan,
     pins: &Pins,
     report: &mut NightReport,
 ) -> Result<i64, Problem> {
     let pins_json = to_value(pins)?;
     let open = context
         .store
-        .read(|db| nights::open(db, &context.project.id, kind))?;
+        .read(|db| nights::open(db, &context.project.id, kind(plan)))?;
     if let Some(open) = open {
-        if open.pins.get("fingerprint").and_then(Value::as_str) == Some(pins.fingerprint.as_str()) {
+        let spent = !plan.resume && is_spent(context, open.id)?;
+        if !spent
+            && open.pins.get("fingerprint").and_then(Value::as_str)
+                == Some(pins.fingerprint.as_str())
+        {
             context.store.commit("resume night", |tx| {
                 skillopt_store::orders::handled(tx, open.id)?;
                 nights::resume(tx, open.id)
@@ -277,19 +376,68 @@ fn begin_or_resume(
             context.note(format!("Going on with the night of {}.", open.started_at));
             return Ok(open.id);
         }
-        let reason = "Settings or documents changed since; a new night took its place.";
+        let what = differences(&open.pins, &pins_json);
+        if plan.resume {
+            return Err(Problem::permanent(
+                "night_changed",
+                format!("The unfinished night depends on what has changed since: {what}."),
+                "Give the flags it was begun with, or let `skillopt sleep run` begin a new one; \
+                 answers that still fit are used again.",
+            ));
+        }
+        let (reason, note) = if spent {
+            (
+                "It came to its limits; a new night took its place.".to_owned(),
+                "came to its limits; this one has its own.".to_owned(),
+            )
+        } else {
+            (
+                format!("Changed since: {what}; a new night took its place."),
+                format!("was ended, since this has changed: {what}."),
+            )
+        };
         let old = json!({"outcome": Outcome::Interrupted, "reason": reason});
         context.store.commit("replace night", |tx| {
-            nights::end(tx, open.id, Outcome::Interrupted, reason, &old)
+            nights::end(tx, open.id, Outcome::Interrupted, &reason, &old)
         })?;
         report.notes.push(format!(
-            "The unfinished night of {} was ended: settings or documents changed since.",
+            "The unfinished night of {} {note}",
             open.started_at
         ));
     }
     context.store.commit("begin night", |tx| {
-        nights::begin(tx, &context.project.id, kind, &pins_json)
+        nights::begin(tx, &context.project.id, kind(plan), &pins_json)
     })
+}
+
+/// What differs between the pins of two nights, in words.
+fn differences(before: &Value, after: &Value) -> String {
+    let mut found = Vec::new();
+    let settings = |pins: &Value| pins.get("settings").and_then(Value::as_object).cloned();
+    let (old, new) = (
+        settings(before).unwrap_or_default(),
+        settings(after).unwrap_or_default(),
+    );
+    found.extend(
+        new.iter()
+            .filter(|(key, value)| old.get(*key) != Some(*value))
+            .map(|(key, _)| key.clone()),
+    );
+    for (field, words) in [
+        ("templates", "the prompts"),
+        ("backends", "the models"),
+        ("targets", "a document"),
+        ("tasks_file", "the tasks file"),
+        ("again", "--again"),
+    ] {
+        if before.get(field) != after.get(field) {
+            found.push(words.to_owned());
+        }
+    }
+    if found.is_empty() {
+        found.push("the tasks in the tasks file".to_owned());
+    }
+    found.join(", ")
 }
 
 pub(crate) fn to_value<T: Serialize>(value: &T) -> Result<Value, Problem> {
@@ -303,13 +451,22 @@ pub(crate) fn to_value<T: Serialize>(value: &T) -> Result<Value, Problem> {
 }
 
 /// Harvest, mine, gather, split: every step stored before the next begins.
-async fn harvested(night: &Night<'_>, report: &mut NightReport) -> Result<(Prepared, Mined), Stop> {
+async fn harvested(
+    night: &Night<'_>,
+    again: bool,
+    report: &mut NightReport,
+) -> Result<(Prepared, Mined), Stop> {
     let context = night.context;
+    let simulated = night.path.roles().simulated();
+    let known = known_turns(context, simulated, again)?;
     let harvested: Harvested = night.local("harvest", || {
-        let harvest = harvesting::read(context, false)?;
-        let known = context
-            .store
-            .read(|db| tasks::mined_turns(db, &context.project.id))?;
+        let harvest = harvesting::read(context, false).map_err(|problem| {
+            if context.cancel.is_cancelled() {
+                Stop::Interrupted
+            } else {
+                problem.into()
+            }
+        })?;
         Ok(Harvested {
             skipped: SkipCount::of(&harvest),
             sessions: with_news(harvest.sessions, &known, session_limit(context)),
@@ -318,11 +475,8 @@ async fn harvested(night: &Night<'_>, report: &mut NightReport) -> Result<(Prepa
     report.n_sessions = harvested.sessions.len();
     report.skipped.clone_from(&harvested.skipped);
 
-    let known: HashSet<SourceTurn> = context
-        .store
-        .read(|db| tasks::mined_turns(db, &context.project.id))?;
     let is_mined = |turn: &SourceTurn| known.contains(turn);
-    let mined: Mined = if context.settings.model_miner && !night.path.roles().simulated() {
+    let mined: Mined = if context.settings.model_miner && !simulated {
         mine_model::mine(night, &harvested.sessions, &is_mined).await?
     } else {
         night.local("mine", || {
@@ -334,8 +488,22 @@ async fn harvested(night: &Night<'_>, report: &mut NightReport) -> Result<(Prepa
     Ok((prepared, mined))
 }
 
+/// The turns that earlier nights have dealt with; none when they are looked at once more.
+pub(crate) fn known_turns(
+    context: &Context,
+    simulated: bool,
+    again: bool,
+) -> Result<HashSet<SourceTurn>, Problem> {
+    if again {
+        return Ok(HashSet::new());
+    }
+    context
+        .store
+        .read(|db| tasks::mined_turns(db, &context.project.id, simulated))
+}
+
 /// Tonight's tasks: what was found now beside what earlier nights saw.
-pub(crate) fn gathered(context: &Context, mined: &Mined) -> Result<Prepared, Problem> {
+pub fn gathered(context: &Context, mined: &Mined) -> Result<Prepared, Problem> {
     let archive: Vec<Task> = context
         .store
         .read(|db| tasks::archive(db, &context.project.id, ARCHIVE))?
@@ -368,7 +536,8 @@ fn prepare(context: &Context, gathered: Gathered, archive: &[Task]) -> Prepared 
     let mut notes = Vec::new();
     let mut tonight = gathered.tasks.clone();
     if settings.target_task_filter && !settings.target_skill_path.is_empty() {
-        let skill = std::fs::read_to_string(&settings.target_skill_path).unwrap_or_default();
+        let file = targets::below_project(context, &settings.target_skill_path);
+        let skill = std::fs::read_to_string(file).unwrap_or_default();
         tonight = target_filter::related(tonight, &settings.target_skill_path, &skill);
     }
     if tonight.is_empty() {
@@ -514,7 +683,7 @@ fn finish(
     report: &mut NightReport,
     prepared: &Prepared,
     mined: &Mined,
-    pins: &Pins,
+    targets: &[Target],
 ) -> Result<(), Stop> {
     let context = night.context;
     report.spend = night.spent()?;
@@ -522,24 +691,31 @@ fn finish(
     if !plan.rehearsal {
         put_handoff_aside(night)?;
     }
+    let project = context.project.id.as_str();
+    // The project is locked: the number is still the next one when the night ends.
+    if !plan.rehearsal && !prepared.tasks.is_empty() && report.outcome != Outcome::Failed {
+        report.night = Some(context.store.read(|db| nights::next_number(db, project))?);
+    }
     let staged = if plan.rehearsal {
         None
     } else {
-        staging::stage(night, report, pins.targets.as_slice())?
+        staging::stage(night, report, targets)?
     };
-    let project = context.project.id.as_str();
-    let json = report.json()?;
     // A night that failed has looked at its sessions in vain: they are looked at again.
     let counts = !plan.rehearsal && report.outcome != Outcome::Failed;
+    if !counts {
+        report.night = None;
+    }
+    let json = report.json()?;
     context.store.commit("end night", |tx| {
         if counts {
-            if !prepared.tasks.is_empty() {
-                report.night = Some(nights::number(tx, night.id)?);
+            if report.night.is_some() {
+                nights::number(tx, night.id)?;
             }
             let real: Vec<Task> = prepared
                 .tasks
                 .iter()
-                .filter(|task| task.derived_from.is_empty() && pins.tasks_file.is_none())
+                .filter(|task| task.derived_from.is_empty() && plan.tasks.is_none())
                 .cloned()
                 .collect();
             tasks::keep(tx, project, Some(night.id), &real, SPLIT_VERSION)?;
@@ -573,14 +749,18 @@ fn finish(
     Ok(())
 }
 
+/// Whether a person answers on either side.
+pub(crate) fn handed_off(roles: &Roles) -> bool {
+    [&roles.target, &roles.optimizer]
+        .iter()
+        .any(|backend| backend.handoff().is_some())
+}
+
 /// Answered hand-off questions leave their folder before the night is reported as complete.
 fn put_handoff_aside(night: &Night<'_>) -> Result<(), Problem> {
     let context = night.context;
     let roles = night.path.roles();
-    let handed_off = [&roles.target, &roles.optimizer]
-        .iter()
-        .any(|backend| backend.id().kind == "handoff");
-    if !handed_off {
+    if !handed_off(roles) {
         return Ok(());
     }
     let root = Path::new(&context.project.root);
@@ -600,7 +780,7 @@ fn expire_evidence(context: &Context) -> Result<(), Problem> {
         return Ok(());
     };
     context.store.commit("expire evidence", |tx| {
-        blobs::expire_bodies(tx, before).map(|_| ())
+        blobs::expire_bodies(tx, Some(&context.project.id), before).map(|_| ())
     })
 }
 
@@ -633,11 +813,6 @@ fn cluster_rows(gathered: &Gathered) -> Result<Vec<ClusterText>, Problem> {
             }))
         })
         .collect()
-}
-
-/// The tasks a night would make of these candidates now.
-pub fn tasks_of(context: &Context, mined: &Mined) -> Result<Vec<Task>, Problem> {
-    Ok(gathered(context, mined)?.tasks)
 }
 
 /// Who would answer (target side, optimizer side, whether both are simulations), after asking the

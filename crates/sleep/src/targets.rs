@@ -14,6 +14,7 @@ use skillopt_core::region;
 use skillopt_store::documents;
 use skillopt_store::files;
 
+use crate::consolidate;
 use crate::context::Context;
 use crate::harvesting;
 
@@ -23,18 +24,28 @@ const LARGEST: usize = 1 << 20;
 /// The targets of these agents, with their bytes pinned. A document that two agents share (a
 /// `CLAUDE.md` that is a link to `AGENTS.md`) is one target, of the first agent.
 ///
-/// Errors: `target_outside_roots`, `document_not_text`, `document_too_large`, `region_broken`, and
-/// those of reading a file. A document that cannot be adopted is refused here, before anything is
-/// spent.
-pub fn resolve(context: &Context, agents: &[Agent]) -> Result<Vec<Target>, Problem> {
+/// A document that could not be adopted is left out before anything is spent, and its problem is given
+/// beside the others: `target_outside_roots`, `document_not_text`, `document_too_large`,
+/// `region_broken`, and those of reading a file. It is an error when none is left that may change.
+pub fn resolve(
+    context: &Context,
+    agents: &[Agent],
+) -> Result<(Vec<Target>, Vec<Problem>), Problem> {
     let roots = allowed_roots(context);
     let mut targets: Vec<Target> = Vec::new();
+    let mut unusable = Vec::new();
     for &agent in agents {
         for (kind, path) in [
             (TargetKind::Skill, skill_path(context, agent)),
             (TargetKind::Memory, memory_path(context, agent)),
         ] {
-            let target = pin(agent, kind, &path, &roots)?;
+            let target = match pin(agent, kind, &path, &roots) {
+                Ok(target) => target,
+                Err(problem) => {
+                    unusable.push((kind, problem));
+                    continue;
+                }
+            };
             if targets
                 .iter()
                 .any(|known| known.real_path == target.real_path)
@@ -49,7 +60,14 @@ pub fn resolve(context: &Context, agents: &[Agent]) -> Result<Vec<Target>, Probl
             targets.push(target);
         }
     }
-    Ok(targets)
+    let may_change = |kind| consolidate::changeable(&context.settings, kind);
+    // A document that may not change anyway is nobody's trouble.
+    unusable.retain(|(kind, _)| may_change(*kind));
+    let mut unusable: Vec<Problem> = unusable.into_iter().map(|(_, problem)| problem).collect();
+    if !unusable.is_empty() && !targets.iter().any(|target| may_change(target.kind)) {
+        return Err(unusable.swap_remove(0));
+    }
+    Ok((targets, unusable))
 }
 
 fn pin(agent: Agent, kind: TargetKind, path: &Path, roots: &[PathBuf]) -> Result<Target, Problem> {

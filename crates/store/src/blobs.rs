@@ -116,22 +116,27 @@ pub struct Expired {
 
 /// Removes the bodies of evidence last used before `before`; hashes, sizes and verdicts stay.
 ///
-/// What a night that has not ended may still need is kept however old it is.
-pub fn expire_bodies(tx: &Tx<'_>, before: Instant) -> Result<Expired, Fault> {
+/// What a night that has not ended may still need is kept however old it is, and so is what a night
+/// of another project than `project` refers to; `None` stands for all projects.
+pub fn expire_bodies(
+    tx: &Tx<'_>,
+    project: Option<&str>,
+    before: Instant,
+) -> Result<Expired, Fault> {
     let doomed = "keep = 'evidence' AND body IS NOT NULL AND used_at < ?1 AND hash NOT IN (
+            WITH keeping AS (SELECT id, pins FROM night WHERE state <> 'ended' OR project <> ?2)
             SELECT call.request FROM night_call JOIN call USING (key)
-            WHERE night_call.night IN (SELECT id FROM night WHERE state <> 'ended')
+            WHERE night_call.night IN (SELECT id FROM keeping)
             UNION SELECT reply FROM attempt JOIN night_call ON night_call.attempt = attempt.id
-            WHERE reply IS NOT NULL AND night_call.night IN (SELECT id FROM night WHERE state <> 'ended')
+            WHERE reply IS NOT NULL AND night_call.night IN (SELECT id FROM keeping)
             UNION SELECT reply FROM attempt
-            WHERE reply IS NOT NULL AND attempt.night IN (SELECT id FROM night WHERE state <> 'ended')
+            WHERE reply IS NOT NULL AND attempt.night IN (SELECT id FROM keeping)
             UNION SELECT output FROM stage
-            WHERE output IS NOT NULL AND night IN (SELECT id FROM night WHERE state <> 'ended')
-            UNION SELECT atom FROM night, json_tree(night.pins)
-            WHERE night.state <> 'ended' AND length(atom) = 64)";
+            WHERE output IS NOT NULL AND night IN (SELECT id FROM keeping)
+            UNION SELECT atom FROM keeping, json_tree(keeping.pins) WHERE length(atom) = 64)";
     let expired = tx.query_row(
         &format!("SELECT count(*), coalesce(sum(length(body)), 0) FROM blob WHERE {doomed}"),
-        [At(before)],
+        (At(before), project),
         |row| {
             Ok(Expired {
                 bodies: row.get::<_, Count>(0)?.0,
@@ -141,7 +146,7 @@ pub fn expire_bodies(tx: &Tx<'_>, before: Instant) -> Result<Expired, Fault> {
     )?;
     tx.execute(
         &format!("UPDATE blob SET body = NULL WHERE {doomed}"),
-        [At(before)],
+        (At(before), project),
     )?;
     Ok(expired)
 }

@@ -623,7 +623,7 @@ pub(crate) fn changed(path: &Path) -> Problem {
             "{} has changed since the proposal was made.",
             path.display()
         ),
-        "Nothing was written. Look at the change, then run a night again or reject the proposal.",
+        "Nothing was written. Look at the change; `skillopt sleep run --again` makes a new proposal from it.",
     )
 }
 

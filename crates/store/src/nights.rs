@@ -249,11 +249,11 @@ pub fn next_number(db: &Connection, project: &str) -> Result<u64, Fault> {
         .0)
 }
 
-/// Replaces the pins, for what is only known after the night began (targets, digests, tasks).
-pub fn set_pins(tx: &Tx<'_>, night: i64, pins: &Value) -> Result<(), Fault> {
+/// Replaces the report of a night, for what is only known after it ended (an adoption).
+pub fn set_report(tx: &Tx<'_>, night: i64, report: &Value) -> Result<(), Fault> {
     tx.execute(
-        "UPDATE night SET pins = ?2 WHERE id = ?1",
-        (night, to_json("pins", pins)?),
+        "UPDATE night SET report = ?2 WHERE id = ?1 AND state = 'ended'",
+        (night, to_json("report", report)?),
     )?;
     Ok(())
 }

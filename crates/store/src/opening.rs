@@ -190,11 +190,22 @@ fn create(paths: &Paths, scripts: &[&str]) -> Result<(), Problem> {
         for (older, script) in scripts.iter().enumerate() {
             migrate(&mut connection, script, older + 1)?;
         }
-        // Closing writes everything into the one file.
+        // Closing moves what was written into the one file only as well as it can: a full disk is no
+        // error there.
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
+            match row.get(0)? {
+                0_i64 => Ok(()),
+                _ => Err(rusqlite::Error::QueryReturnedNoRows),
+            }
+        })?;
         connection.close().map_err(|(_, error)| Fault::Sql(error))
     })();
     built.map_err(|fault| fault.into_problem(&building))?;
     let publish = || -> std::io::Result<()> {
+        let log = paths.data.join("skillopt.db.new-wal");
+        if std::fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
+            return Err(std::io::ErrorKind::StorageFull.into());
+        }
         File::open(&building)?.sync_all()?;
         step(Family::Write, "publish database", || {
             std::fs::rename(&building, &path)

@@ -196,7 +196,7 @@ pub fn mark_mined<'a>(
 ) -> Result<(), Fault> {
     let mut insert = tx.prepare_cached(
         "INSERT INTO mined_turn (project, session, turn, night) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT (project, session, turn) DO NOTHING",
+         ON CONFLICT (project, session, turn) DO UPDATE SET night = excluded.night",
     )?;
     for turn in turns {
         insert.execute((project, &turn.session, &turn.turn, night))?;
@@ -204,11 +204,19 @@ pub fn mark_mined<'a>(
     Ok(())
 }
 
-/// Every turn of a project that was mined in an earlier night.
-pub fn mined_turns(db: &Connection, project: &str) -> Result<HashSet<SourceTurn>, Fault> {
-    let mut rows = db.prepare_cached("SELECT session, turn FROM mined_turn WHERE project = ?1")?;
+/// Every turn of a project that was mined in an earlier night. What a simulation looked at counts
+/// only for another simulation: somebody who then takes a real model has not used anything up.
+pub fn mined_turns(
+    db: &Connection,
+    project: &str,
+    simulated: bool,
+) -> Result<HashSet<SourceTurn>, Fault> {
+    let mut rows = db.prepare_cached(
+        "SELECT session, turn FROM mined_turn WHERE project = ?1 AND (?2 OR night NOT IN (
+             SELECT id FROM night WHERE project = ?1 AND coalesce(json_extract(report, '$.simulated'), 0)))",
+    )?;
     let turns = rows
-        .query_map([project], |row| {
+        .query_map((project, simulated), |row| {
             Ok(SourceTurn {
                 session: row.get(0)?,
                 turn: row.get(1)?,

@@ -27,7 +27,11 @@ impl Exclude {
         let mut set = GlobSetBuilder::new();
         for pattern in patterns {
             let slashed = with_slashes(pattern);
-            let stem = slashed.trim_end_matches('/');
+            // `folder/**` is what people write for a folder and all in it.
+            let stem = match slashed.trim_end_matches('/').trim_end_matches("/**") {
+                "" => "**",
+                stem => stem,
+            };
             let rooted =
                 stem.starts_with('/') || stem.starts_with("**") || stem.get(1..2) == Some(":");
             let front = if rooted { "" } else { "**/" };
@@ -102,6 +106,18 @@ mod tests {
             assert!(!exclude.covers(path), "{path}");
         }
         assert!(!Exclude::new(&[]).unwrap().covers("/x"));
+    }
+
+    #[test]
+    fn two_stars_behind_a_folder_mean_the_folder_too() {
+        for pattern in ["/w/acme/**", "**/acme/**", "acme/**", "/w/acme/**/"] {
+            let exclude = exclude(&[pattern]);
+            for path in ["/w/acme", "/w/acme/src/a.rs"] {
+                assert!(exclude.covers(path), "{pattern} {path}");
+            }
+            assert!(!exclude.covers("/w/acme2"), "{pattern}");
+        }
+        assert!(exclude(&["**"]).covers("/x/y") && exclude(&["/**"]).covers("/x/y"));
     }
 
     #[test]

@@ -197,6 +197,11 @@ pub(crate) fn preview(preview: &Preview, out: &mut String) -> std::fmt::Result {
             out,
             "Answers would come from a built-in simulation, at no cost."
         )?;
+    } else if preview.handed_off {
+        writeln!(
+            out,
+            "Answers would come from you: questions are written to files, in several rounds."
+        )?;
     } else {
         let cost = forecast.cost_micros_high.map_or_else(
             || "price unknown".to_owned(),
@@ -204,8 +209,10 @@ pub(crate) fn preview(preview: &Preview, out: &mut String) -> std::fmt::Result {
         );
         writeln!(
             out,
-            "Estimate: at most {} model calls, {} to {} tokens, {cost}.",
-            forecast.calls, forecast.tokens_low, forecast.tokens_high
+            "Estimate: about {} model calls, {} to {} tokens, {cost}.",
+            forecast.calls + forecast.mining_calls,
+            forecast.tokens_low,
+            forecast.tokens_high
         )?;
     }
     if let Some(problem) = &preview.budget_problem {

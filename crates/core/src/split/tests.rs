@@ -52,7 +52,8 @@ fn fractions_are_checked_and_rounded_half_to_even() {
         Fractions::new(0.125, 0.135).unwrap(),
         Fractions {
             validation: 12,
-            test: 14
+            test: 14,
+            least_held_out: 1
         }
     );
     for (validation, test) in [(-0.1, 0.0), (0.5, 0.5), (1.2, 0.0), (f64::NAN, 0.0)] {
@@ -298,5 +299,47 @@ proptest! {
                 prop_assert_eq!(now.split, stored.split);
             }
         }
+    }
+}
+
+#[test]
+fn as_many_are_held_out_as_a_verdict_needs_where_they_can_be_spared() {
+    let held = |count: usize, least: u32, seed: u64| {
+        let mut tasks: Vec<Task> = (0..count)
+            .map(|number| Task::new(format!("t{number}"), "p", "x"))
+            .collect();
+        assign(&mut tasks, &[], usual().holding_out(least), seed);
+        assert_eq!(tasks.len(), count);
+        tasks
+            .iter()
+            .filter(|task| task.split == Split::Validation)
+            .count()
+    };
+    for seed in 0..200 {
+        assert!((3..10).contains(&held(10, 3, seed)), "seed {seed}");
+        assert_eq!(held(4, 3, seed), 3, "seed {seed}");
+        // Three tasks cannot give three held-out ones and one to learn from: as the reference.
+        assert_eq!(held(3, 3, seed), held(3, 1, seed), "seed {seed}");
+    }
+}
+
+#[test]
+fn held_out_tasks_of_earlier_nights_count() {
+    let archive: Vec<Task> = (0..3)
+        .map(|number| Task {
+            split: Split::Validation,
+            ..Task::new(format!("old{number}"), "p", "y")
+        })
+        .collect();
+    for seed in 0..50 {
+        let fresh = || -> Vec<Task> {
+            (0..6)
+                .map(|number| Task::new(format!("t{number}"), "p", "x"))
+                .collect()
+        };
+        let (mut asked, mut usually) = (fresh(), fresh());
+        assign(&mut asked, &archive, usual().holding_out(3), seed);
+        assign(&mut usually, &archive, usual(), seed);
+        assert_eq!(asked, usually, "seed {seed}");
     }
 }

@@ -24,7 +24,9 @@ const GRACE: Duration = Duration::from_secs(5);
 const UNKNOWN_RESET: Duration = Duration::from_secs(3600);
 /// The pause of a provider that goes on asking to wait.
 const TOO_MANY: Duration = Duration::from_secs(60);
-/// The longest pause that is believed; weekly limits are the longest there are.
+/// The longest pause of a provider that is only busy; what it asks for beyond is not believed.
+const LONGEST_RATE_PAUSE: Duration = Duration::from_secs(3600);
+/// The longest pause of a plan that is believed; weekly limits are the longest there are.
 const LONGEST_PAUSE: Duration = Duration::from_secs(32 * 24 * 3600);
 
 impl Run {
@@ -332,7 +334,7 @@ impl Run {
                 )
             }
             CallError::RateLimited { retry_after, .. } => {
-                let until = after(retry_after.unwrap_or(TOO_MANY));
+                let until = after(retry_after.unwrap_or(TOO_MANY).min(LONGEST_RATE_PAUSE));
                 (error, Some(until))
             }
             error => (error, None),
@@ -363,7 +365,7 @@ impl Run {
                     .store
                     .clock()
                     .now()
-                    .saturating_add(retry_after.unwrap_or(TOO_MANY).min(LONGEST_PAUSE));
+                    .saturating_add(retry_after.unwrap_or(TOO_MANY).min(LONGEST_RATE_PAUSE));
                 self.stop_provider(
                     provider,
                     CallError::QuotaExhausted {

@@ -153,7 +153,7 @@ fn delete(tx: &Tx<'_>, what: &Purge) -> Result<u64, Fault> {
                 [At(before)],
             )?;
             tx.execute_batch("DELETE FROM transcript_file")?;
-            Ok(blobs::expire_bodies(tx, before)?.bodies)
+            Ok(blobs::expire_bodies(tx, None, before)?.bodies)
         }
         Purge::Everything => {
             // Children before parents, so that no reference dangles on the way.

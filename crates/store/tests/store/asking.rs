@@ -299,7 +299,7 @@ fn bodies_expire_but_not_those_an_unfinished_night_needs() {
     home.forward(40 * 86_400);
 
     let expired = store
-        .commit("expire", |tx| blobs::expire_bodies(tx, tx.now()))
+        .commit("expire", |tx| blobs::expire_bodies(tx, None, tx.now()))
         .unwrap();
     assert_eq!(
         expired.bodies, 3,
@@ -307,7 +307,7 @@ fn bodies_expire_but_not_those_an_unfinished_night_needs() {
     );
     assert_eq!(
         store
-            .commit("expire", |tx| blobs::expire_bodies(tx, tx.now()))
+            .commit("expire", |tx| blobs::expire_bodies(tx, None, tx.now()))
             .unwrap()
             .bodies,
         0
@@ -364,7 +364,7 @@ fn a_reply_that_is_reused_expires_later() {
         })
         .unwrap();
     store
-        .commit("expire", |tx| blobs::expire_bodies(tx, half_way))
+        .commit("expire", |tx| blobs::expire_bodies(tx, None, half_way))
         .unwrap();
     assert!(
         store
@@ -394,7 +394,7 @@ fn the_same_bytes_are_stored_once_and_the_longer_keep_wins() {
     home.forward(86_400);
     assert_eq!(
         store
-            .commit("expire", |tx| blobs::expire_bodies(tx, tx.now()))
+            .commit("expire", |tx| blobs::expire_bodies(tx, None, tx.now()))
             .unwrap()
             .bodies,
         0
@@ -413,7 +413,7 @@ fn the_same_bytes_are_stored_once_and_the_longer_keep_wins() {
     );
     home.forward(86_400);
     store
-        .commit("expire", |tx| blobs::expire_bodies(tx, tx.now()))
+        .commit("expire", |tx| blobs::expire_bodies(tx, None, tx.now()))
         .unwrap();
     assert_eq!(store.read(|db| blobs::get(db, &empty)).unwrap(), None);
     store

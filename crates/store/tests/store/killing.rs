@@ -305,7 +305,7 @@ fn outcome(home: &Home) -> Value {
             "proposals": proposal.iter().map(|found| json!([found.id, found.state])).collect::<Vec<_>>(),
             "targets": targets.iter().map(|target| json!([target.target, target.state])).collect::<Vec<_>>(),
             "tasks": tasks::archive(db, &night[0].project, 9)?,
-            "turns": tasks::mined_turns(db, &night[0].project)?,
+            "turns": tasks::mined_turns(db, &night[0].project, true)?,
             "receipts": receipts
                 .iter()
                 .map(|receipt| json!([receipt.target, receipt.sha256_before, receipt.sha256_after]))

@@ -101,7 +101,9 @@ fn mined_turns_and_seen_requests_are_remembered() {
             )
         })
         .unwrap();
-    let mined = store.read(|db| tasks::mined_turns(db, &project)).unwrap();
+    let mined = store
+        .read(|db| tasks::mined_turns(db, &project, true))
+        .unwrap();
     assert_eq!(mined, turns.into_iter().collect());
     let seen = store.read(|db| clusters::all(db, &project)).unwrap();
     assert_eq!(

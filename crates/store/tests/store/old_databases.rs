@@ -226,7 +226,7 @@ fn every_stored_version_opens_and_has_what_it_had() {
                     tasks::get(db, &project, "t1")?.unwrap().task.split,
                     Split::Validation
                 );
-                assert!(tasks::mined_turns(db, &project)?.contains(&turn("s1", "u1")));
+                assert!(tasks::mined_turns(db, &project, true)?.contains(&turn("s1", "u1")));
                 assert_eq!(clusters::all(db, &project)?.len(), 1);
                 assert_eq!(rejected::list(db, &project, None, 9)?[0].by, By::User);
                 let proposal = proposals::newest_waiting(db, &project)?.unwrap();
