@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skillopt_core::Problem;
+use skillopt_sleep::sources::{self, SourceStatus};
 use skillopt_sleep::{harvesting, targets};
 use skillopt_store::repair;
+use skillopt_transcripts::Unit;
 
 use crate::context::App;
 
@@ -158,56 +160,71 @@ fn sessions(context: &skillopt_sleep::Context) -> Vec<Finding> {
         Ok(harvest) => harvest,
         Err(problem) => return vec![bad("sessions", &problem)],
     };
-    let agents = harvesting::agents(context.settings.source);
-    agents
+    sources::statuses(context, &harvest)
         .into_iter()
-        .map(|agent| {
-            let looked: Vec<Value> = harvest
-                .looked
-                .iter()
-                .filter(|looked| looked.agent == agent)
-                .map(|looked| json!({"folder": looked.folder, "present": looked.present, "files": looked.files}))
-                .collect();
-            let skipped: serde_json::Map<String, Value> = harvest
-                .skipped
-                .iter()
-                .filter(|((of, _), _)| *of == agent)
-                .map(|((_, reason), count)| (reason.id().to_owned(), json!(count)))
-                .collect();
-            let unknown: Vec<&String> =
-                harvest.unknown.keys().filter(|(of, _)| *of == agent).map(|(_, name)| name).collect();
-            let count = harvest.sessions.iter().filter(|session| session.agent == agent).count();
-            let present = looked.iter().any(|folder| folder["present"] == true);
-            let detail = json!({
-                "sessions": count,
-                "newest": harvest.newest.get(&agent),
-                "looked": looked,
-                "skipped": skipped,
-                "unknown_records": unknown,
-            });
-            let subject = format!("sessions of {}", agent.title());
-            if !present {
-                return Finding {
-                    health: Health::Warning,
-                    guidance: "Nothing to do if you do not use it; else set its folder in the settings.".to_owned(),
-                    ..good(&subject, format!("{} has no folder here.", agent.title()), detail)
-                };
-            }
-            let message = format!("{count} sessions of this project were found.");
-            if count == 0 {
-                return Finding {
-                    health: Health::Warning,
-                    guidance: "The details say what was left out and why.".to_owned(),
-                    ..good(&subject, message, detail)
-                };
-            }
-            good(&subject, message, detail)
-        })
+        .map(source)
         .collect()
 }
 
+/// One agent's sessions. That an agent is not there is no fault of a machine.
+fn source(status: SourceStatus) -> Finding {
+    let subject = format!("sessions of {}", status.title);
+    let detail = json!(status);
+    if let Some(warning) = status.warning {
+        return Finding {
+            health: Health::Warning,
+            guidance: warning.guidance,
+            ..good(&subject, warning.message, detail)
+        };
+    }
+    if !status.present {
+        return Finding {
+            guidance: "Nothing to do if you do not use it; else set its folder in the settings."
+                .to_owned(),
+            ..good(
+                &subject,
+                format!("{} has no sessions here.", status.title),
+                detail,
+            )
+        };
+    }
+    let message = match status.sessions {
+        1 => "1 session of this project was found.".to_owned(),
+        count => format!("{count} sessions of this project were found."),
+    };
+    if status.sessions == 0 {
+        return Finding {
+            health: Health::Warning,
+            guidance: why_nothing(&status),
+            ..good(&subject, message, detail)
+        };
+    }
+    good(
+        &subject,
+        format!("{message} {}", status.retention.sentence()),
+        detail,
+    )
+}
+
+/// Why an agent that is there has no session of the project.
+fn why_nothing(status: &SourceStatus) -> String {
+    let most = status
+        .skipped
+        .iter()
+        .filter(|count| matches!(count.unit, Unit::File | Unit::Session | Unit::Turn))
+        .max_by_key(|count| count.count);
+    let reason = match most {
+        Some(count) => format!(
+            "Most often left out ({} times): {}",
+            count.count, count.sentence
+        ),
+        None => "Its folders hold no transcript.".to_owned(),
+    };
+    format!("{reason} {}", status.retention.sentence())
+}
+
 fn documents(context: &skillopt_sleep::Context) -> Finding {
-    match targets::resolve(context, &harvesting::agents(context.settings.source)) {
+    match targets::resolve(context, &harvesting::agents(context, &[])) {
         Ok((_, unusable)) if !unusable.is_empty() => bad("documents", &unusable[0]),
         Ok((targets, _)) => {
             let rows: Vec<Value> = targets

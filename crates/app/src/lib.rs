@@ -33,4 +33,5 @@ pub mod types {
     pub use skillopt_models::price::shown as amount;
     pub use skillopt_sleep::experiment::Experiment;
     pub use skillopt_sleep::report::{NightReport, SkipCount};
+    pub use skillopt_transcripts::Unit;
 }

@@ -8,6 +8,7 @@ use skillopt_core::Problem;
 use skillopt_sleep::preview::{self, Preview as NightPreview};
 use skillopt_sleep::report::SkipCount;
 use skillopt_sleep::run::Plan;
+use skillopt_sleep::sources::{self, SourceStatus};
 use skillopt_sleep::{NightReport, Stop, harvesting, mine, tasks_file};
 use skillopt_store::nights::{self, Kind, Night};
 use skillopt_store::proposals::{self, TargetState};
@@ -288,10 +289,8 @@ pub struct Harvested {
     pub digests: Option<Vec<Digest>>,
     /// What was left out.
     pub skipped: Vec<SkipCount>,
-    /// Where was looked: agent, folder, whether it is there, files.
-    pub looked: Vec<Value>,
-    /// Record types nobody knows, which hint at a new format.
-    pub unknown_records: Vec<Value>,
+    /// What was found of each agent.
+    pub sources: Vec<SourceStatus>,
     /// The file written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<PathBuf>,
@@ -321,25 +320,15 @@ pub async fn harvest(app: &App, input: HarvestInput) -> Result<Box<Harvested>, P
     }
     Ok(Box::new(Harvested {
         payload,
-        digests: input.digests.then(|| harvest.sessions.iter().map(skillopt_transcripts::Session::digest).collect()),
+        digests: input.digests.then(|| {
+            harvest
+                .sessions
+                .iter()
+                .map(skillopt_transcripts::Session::digest)
+                .collect()
+        }),
         skipped: SkipCount::of(&harvest),
-        looked: harvest
-            .looked
-            .iter()
-            .map(|looked| {
-                serde_json::json!({
-                    "agent": looked.agent,
-                    "folder": looked.folder,
-                    "present": looked.present,
-                    "files": looked.files,
-                })
-            })
-            .collect(),
-        unknown_records: harvest
-            .unknown
-            .iter()
-            .map(|((agent, name), count)| serde_json::json!({"agent": agent, "type": name, "count": count}))
-            .collect(),
+        sources: sources::statuses(&context, &harvest),
         output,
     }))
 }

@@ -301,10 +301,7 @@ fn text_of_digests(output: &Output) -> String {
         text.push_str(&json!(digest).to_string());
         text.push('\n');
     }
-    text.push_str(
-        &json!({"skipped": harvested.skipped, "unknown_records": harvested.unknown_records})
-            .to_string(),
-    );
+    text.push_str(&json!({"skipped": harvested.skipped, "sources": harvested.sources}).to_string());
     text.push('\n');
     text
 }
@@ -325,6 +322,13 @@ fn harvest(harvested: &sleep::Harvested, out: &mut String) -> std::fmt::Result {
         writeln!(out, "  [{}/{}] {intent}", part("split"), part("outcome"))?;
     }
     night::skipped(&harvested.skipped, out)?;
+    for warning in harvested
+        .sources
+        .iter()
+        .filter_map(|it| it.warning.as_ref())
+    {
+        writeln!(out, "  ! {}", plain(&warning.to_string()))?;
+    }
     if let Some(file) = &harvested.output {
         writeln!(
             out,

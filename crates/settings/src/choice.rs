@@ -23,18 +23,61 @@ macro_rules! words {
 }
 
 use serde::{Deserialize, Serialize};
+use skillopt_core::agent::Agent;
 
-words! {
-    /// Whose sessions are read.
-    Source {
-        /// Every agent that has sessions for the project.
-        Auto = "auto",
-        /// Claude Code alone.
-        Claude = "claude",
-        /// Codex alone.
-        Codex = "codex",
-        /// As the reference does: Codex when it has any session, else Claude Code.
-        ReferenceAuto = "reference-auto",
+/// Whose sessions are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "&'static str", try_from = "String")]
+pub enum Source {
+    /// Every agent that is there, as one.
+    Auto,
+    /// One agent alone.
+    Only(Agent),
+    /// As the reference does: Codex when it has any session, else Claude Code.
+    ReferenceAuto,
+}
+
+impl Source {
+    /// Every word: `auto`, each agent's, `reference-auto`.
+    pub const WORDS: &'static [&'static str] = &{
+        let mut words = [Self::Auto.id(); Agent::ALL.len() + 2];
+        let mut at = 0;
+        while at < Agent::ALL.len() {
+            words[at + 1] = Agent::ALL[at].id();
+            at += 1;
+        }
+        words[at + 1] = Self::ReferenceAuto.id();
+        words
+    };
+
+    /// The word in files, flags and `--json`.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Only(agent) => agent.id(),
+            Self::ReferenceAuto => "reference-auto",
+        }
+    }
+}
+
+impl From<Source> for &'static str {
+    fn from(source: Source) -> Self {
+        source.id()
+    }
+}
+
+impl TryFrom<String> for Source {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Self, String> {
+        match word.as_str() {
+            "auto" => Ok(Self::Auto),
+            "reference-auto" => Ok(Self::ReferenceAuto),
+            id => Agent::from_id(id)
+                .map(Self::Only)
+                .ok_or_else(|| format!("there is no agent called {id}")),
+        }
     }
 }
 
@@ -119,6 +162,7 @@ pub const BACKENDS: Choices = Choices {
 pub(crate) const SOURCES: Choices = Choices {
     words: Source::WORDS,
     aliases: &[],
+    // What of these a version has is among its own words, which are looked at first.
     absent: &["copilot", "copilot_cli", "cursor", "pi", "opencode"],
 };
 

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use skillopt_core::Problem;
+use skillopt_core::agent::Agent;
 use skillopt_settings::{
     ConfigPaths, GateMode, Kind, Layer, Layers, ProjectRef, REPOSITORY_FILE, ROWS, Resolved, Row,
     Scope, Settings, Source,
@@ -308,8 +309,20 @@ fn words_of_the_reference_are_understood() {
     }
     assert_eq!(
         Place::new().flag("source", "Codex").settings().source,
-        Source::Codex
+        Source::Only(Agent::Codex)
     );
+}
+
+#[test]
+fn every_agent_is_a_source() {
+    for agent in Agent::ALL {
+        let settings = Place::new().flag("source", agent.id()).settings();
+        assert_eq!(settings.source, Source::Only(agent));
+        assert_eq!(serde_json::to_value(settings.source).unwrap(), agent.id());
+    }
+    assert_eq!(Source::WORDS.first(), Some(&"auto"));
+    assert_eq!(Source::WORDS.last(), Some(&"reference-auto"));
+    assert_eq!(Source::WORDS.len(), Agent::ALL.len() + 2);
 }
 
 #[test]
@@ -418,10 +431,7 @@ fn wrong_types_and_ranges_name_key_layer_and_what_is_allowed() {
         ("gate.mode = false", &["strict or off"]),
         ("reads.exclude = \"x\"", &["a list of"]),
         ("reads.exclude = [1]", &["entries must be texts"]),
-        (
-            "reads.source = \"cursor\"",
-            &["this version does not have", "claude"],
-        ),
+        ("reads.source = \"gazelle\"", &["auto, claude, codex"]),
         ("models.temperature = 3", &["from 0 to 2"]),
         ("models.endpoint = \"localhost:8080\"", &["http://"]),
         (

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use jiff::SignedDuration;
 use skillopt_core::agent::Agent;
+use skillopt_core::task::Task;
 use skillopt_core::{Instant, Problem};
 use skillopt_settings::{Scope as ScopeSetting, Source};
 use skillopt_transcripts::{Harvest, Homes, ProjectScope, Request, Scope, harvest};
@@ -50,14 +51,32 @@ pub(crate) fn expand(path: &str, home: &Path) -> PathBuf {
     }
 }
 
-/// The agents a source stands for.
+/// The agents a source stands for, whether or not they are there.
 #[must_use]
-pub fn agents(source: Source) -> Vec<Agent> {
+pub fn asked(source: Source) -> Vec<Agent> {
     match source {
-        Source::Auto | Source::ReferenceAuto => Agent::ALL.to_vec(),
-        Source::Claude => vec![Agent::Claude],
-        Source::Codex => vec![Agent::Codex],
+        Source::Auto => Agent::ALL.to_vec(),
+        Source::Only(agent) => vec![agent],
+        Source::ReferenceAuto => vec![Agent::Codex, Agent::Claude],
     }
+}
+
+/// The agents whose documents a night may improve: those the setting names. With `auto` those that
+/// are there or that `tasks` of a file are for; where there is none at all, Claude Code.
+#[must_use]
+pub fn agents(context: &Context, tasks: &[Task]) -> Vec<Agent> {
+    let mut agents = asked(context.settings.source);
+    if context.settings.source == Source::Auto {
+        let homes = homes(context);
+        agents.retain(|&agent| {
+            homes.of(agent).iter().any(|home| home.is_dir())
+                || tasks.iter().any(|task| task.agent == Some(agent))
+        });
+        if agents.is_empty() {
+            agents.push(Agent::Claude);
+        }
+    }
+    agents
 }
 
 /// What to harvest for a project. `everything` ignores the look-back.
@@ -68,7 +87,7 @@ pub fn request(context: &Context, everything: bool) -> Result<Request, Problem> 
     roots.extend(worktrees(&root));
     Ok(Request {
         homes: homes(context),
-        agents: agents(settings.source),
+        agents: asked(settings.source),
         project: ProjectScope {
             roots,
             scope: match settings.scope {

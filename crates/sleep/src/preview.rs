@@ -15,6 +15,7 @@ use crate::night::{self, Night};
 use crate::outcome::Stop;
 use crate::report::{SkipCount, Suggestion};
 use crate::run;
+use crate::sources;
 use crate::targets;
 use crate::tasks_file::TasksFile;
 
@@ -64,8 +65,9 @@ pub async fn preview(
     let (roles, templates) = night::models(context).await?;
     let simulated = roles.simulated();
     let handed_off = run::handed_off(&roles);
-    let (targets, unusable) =
-        targets::resolve(context, &harvesting::agents(context.settings.source))?;
+    let named = file.map_or(&[][..], |file| &file.tasks);
+    let (targets, unusable) = targets::resolve(context, &harvesting::agents(context, named))?;
+    let mut notes: Vec<String> = unusable.iter().map(ToString::to_string).collect();
     let (prepared, mined, harvest) = match file {
         Some(file) => (
             run::given(context, file),
@@ -74,6 +76,7 @@ pub async fn preview(
         ),
         None => {
             let harvest = harvesting::read(context, false)?;
+            notes.extend(sources::warnings(&harvest));
             let known = run::known_turns(context, simulated, again)?;
             let sessions = run::with_news(
                 harvest.sessions.clone(),
@@ -106,8 +109,7 @@ pub async fn preview(
             Stop::Waiting { .. } | Stop::Interrupted => None,
         },
     };
-    let mut notes = prepared.notes.clone();
-    notes.extend(unusable.iter().map(ToString::to_string));
+    notes.extend(prepared.notes.iter().cloned());
     if context.settings.model_miner && !simulated && file.is_none() {
         forecast.mining_calls = harvest.sessions.len() as u64;
         notes.push("The night itself lets a model find tasks too; this preview takes only literal corrections.".to_owned());

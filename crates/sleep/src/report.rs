@@ -13,7 +13,7 @@ use skillopt_core::{Instant, Problem};
 use skillopt_models::Roles;
 use skillopt_store::attempts::Spend;
 use skillopt_store::nights::Outcome;
-use skillopt_transcripts::Harvest;
+use skillopt_transcripts::{Harvest, Unit};
 
 use crate::consolidate::{Consolidated, TargetResult};
 use crate::context::Context;
@@ -33,7 +33,7 @@ pub struct SkipCount {
     /// Stable name of the reason.
     pub reason: String,
     /// What one count stands for.
-    pub unit: String,
+    pub unit: Unit,
     /// One sentence.
     pub sentence: String,
     /// How often.
@@ -50,7 +50,7 @@ impl SkipCount {
             .map(|(&(agent, reason), &count)| Self {
                 agent,
                 reason: reason.id().to_owned(),
-                unit: format!("{:?}", reason.unit()).to_lowercase(),
+                unit: reason.unit(),
                 sentence: reason.sentence().to_owned(),
                 count,
             })

@@ -30,6 +30,7 @@ use crate::mine_model;
 use crate::night::{self, Night};
 use crate::outcome::Stop;
 use crate::report::{NightReport, SkipCount};
+use crate::sources;
 use crate::staging;
 use crate::target_filter;
 use crate::targets;
@@ -75,6 +76,8 @@ struct Pins {
 struct Harvested {
     sessions: Vec<Session>,
     skipped: Vec<SkipCount>,
+    #[serde(default)]
+    warnings: Vec<String>,
 }
 
 /// Tonight's tasks with their splits, frozen.
@@ -191,8 +194,9 @@ async fn night(context: &Context, plan: Plan, report: &mut NightReport) -> Resul
         report.tasks_file = Some(file.path.to_string_lossy().into_owned());
         report.notes.extend(file.warnings.iter().cloned());
     }
-    let harvest_agents = harvesting::agents(context.settings.source);
-    let (targets, unusable) = targets::resolve(context, &harvest_agents)?;
+    let named = plan.tasks.as_ref().map_or(&[][..], |file| &file.tasks);
+    let agents = harvesting::agents(context, named);
+    let (targets, unusable) = targets::resolve(context, &agents)?;
     report.notes.extend(
         unusable
             .iter()
@@ -469,11 +473,13 @@ async fn harvested(
         })?;
         Ok(Harvested {
             skipped: SkipCount::of(&harvest),
+            warnings: sources::warnings(&harvest),
             sessions: with_news(harvest.sessions, &known, session_limit(context)),
         })
     })?;
     report.n_sessions = harvested.sessions.len();
     report.skipped.clone_from(&harvested.skipped);
+    report.notes.extend(harvested.warnings.iter().cloned());
 
     let is_mined = |turn: &SourceTurn| known.contains(turn);
     let mined: Mined = if context.settings.model_miner && !simulated {
@@ -641,9 +647,10 @@ pub(crate) fn groups(
     tasks: &[Task],
     targets: &[Target],
 ) -> Vec<(Agent, Slices, Vec<Target>)> {
-    let default = match harvesting::agents(context.settings.source).as_slice() {
-        [only] => *only,
-        _ => Agent::Claude,
+    let agents = harvesting::agents(context, tasks);
+    let default = match agents.first() {
+        Some(first) if !agents.contains(&Agent::Claude) => *first,
+        Some(_) | None => Agent::Claude,
     };
     let mut by_agent: BTreeMap<Agent, Vec<Task>> = BTreeMap::new();
     for task in tasks {

@@ -1,11 +1,13 @@
 //! Claude Code. The format and the versions seen: `README.md` in this module's folder.
 
 mod head;
+mod history;
 mod old;
 mod paths;
 mod reader;
 mod record;
 
+pub(crate) use history::lost;
 pub(crate) use paths::{STORES, session_id, takes};
 pub(crate) use reader::{Reader, State, VERSION};
 

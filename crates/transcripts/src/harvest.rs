@@ -1,6 +1,6 @@
 //! The harvest: find files, read those that changed, decide what counts, put sessions together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -9,6 +9,7 @@ use skillopt_core::{Instant, Problem};
 use skillopt_store::Store;
 
 use crate::assembly::{Part, session};
+use crate::claude;
 use crate::file::{self, Conditions};
 use crate::gather::{Gathering, Held, Kept};
 use crate::index::{self, place_of};
@@ -23,6 +24,8 @@ use crate::session::Session;
 
 /// Most different unknown record types counted by name.
 const UNKNOWN_LIMIT: usize = 256;
+/// How many silent transcripts one after the other are a sign that a format has changed.
+const SILENT: usize = 3;
 /// Sessions whose words are fetched from the index at a time.
 const FETCHED: usize = 256;
 
@@ -33,14 +36,29 @@ pub struct Harvest {
     pub sessions: Vec<Session>,
     /// How much was left out, per agent and reason.
     pub skipped: BTreeMap<(Agent, Reason), u64>,
-    /// Record types this version does not know, per agent and name: a sign that a format changed.
-    pub unknown: BTreeMap<(Agent, String), u64>,
+    /// Record types this version does not know: a sign that a format changed.
+    pub unknown: BTreeMap<UnknownRecord, u64>,
+    /// How many of an agent's newest sessions, one after the other, are conversations in which
+    /// nobody said anything. Only agents of which that holds for the newest three, or for all there
+    /// are: their format has probably changed.
+    pub silent: BTreeMap<Agent, u64>,
     /// What was done with the files.
     pub files: FileCounts,
     /// Where was looked.
     pub looked: Vec<Looked>,
     /// When the last turn of any project was written, per agent.
     pub newest: BTreeMap<Agent, Instant>,
+}
+
+/// A record type this version does not know.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UnknownRecord {
+    /// Whose transcripts.
+    pub agent: Agent,
+    /// Its name, behind that of its family if it has one.
+    pub name: String,
+    /// Version of the agent that wrote it; empty when the transcript does not say.
+    pub version: String,
 }
 
 /// What was done with the files.
@@ -113,8 +131,38 @@ pub(crate) fn harvest_within(
         };
         gathering.run(&mut harvest, &mut held)?;
     }
+    count_lost(request, &rules, &project, &held, &mut harvest);
     put_together(request, store, &project, &mut held, &mut harvest)?;
     Ok(harvest)
+}
+
+/// Counts the prompts of the project whose sessions are gone, where an agent keeps a list of them.
+fn count_lost(
+    request: &Request,
+    rules: &Rules,
+    project: &Project,
+    held: &[Held],
+    harvest: &mut Harvest,
+) {
+    for &agent in &request.agents {
+        match agent {
+            Agent::Claude => {
+                let sessions: HashSet<&str> = held
+                    .iter()
+                    .filter(|held| held.agent == agent)
+                    .map(|held| held.facts.session.as_str())
+                    .collect();
+                let wanted = |folder: &str| project.covers(folder) && !rules.exclude.covers(folder);
+                let known = |session: &str| sessions.contains(session);
+                for home in request.homes.of(agent) {
+                    let lost = claude::lost(home, request.since, &known, &wanted);
+                    harvest.skip(agent, Reason::OnlyInHistory, lost);
+                }
+            }
+            // Its list does not say where a prompt was typed.
+            Agent::Codex => {}
+        }
+    }
 }
 
 impl Harvest {
@@ -123,10 +171,16 @@ impl Harvest {
         for (&reason, &number) in &counts.reasons {
             self.skip(agent, reason, number);
         }
-        for (name, &number) in &counts.unknown {
-            let name = (agent, name.clone());
-            if self.unknown.len() < UNKNOWN_LIMIT || self.unknown.contains_key(&name) {
-                *self.unknown.entry(name).or_default() += number;
+        for (version, names) in &counts.unknown {
+            for (name, &number) in names {
+                let record = UnknownRecord {
+                    agent,
+                    name: name.clone(),
+                    version: version.clone(),
+                };
+                if self.unknown.len() < UNKNOWN_LIMIT || self.unknown.contains_key(&record) {
+                    *self.unknown.entry(record).or_default() += number;
+                }
             }
         }
     }
@@ -165,6 +219,7 @@ fn put_together(
             *newest = ended.max(*newest);
         }
     }
+    harvest.silent = silent(held);
     let mut chosen = Vec::new();
     for members in &owners.sessions {
         if is_chosen(
@@ -190,6 +245,29 @@ fn put_together(
         .sessions
         .sort_by(|a, b| (b.ended, a.agent, &a.id).cmp(&(a.ended, b.agent, &b.id)));
     Ok(())
+}
+
+/// How many of the newest transcripts of each agent are silent, where that is a sign of something.
+fn silent(held: &[Held]) -> BTreeMap<Agent, u64> {
+    let mut newest: BTreeMap<Agent, Vec<(Option<i64>, bool)>> = BTreeMap::new();
+    for held in held.iter().filter(|held| held.facts.verdict.is_none()) {
+        let facts = &held.facts;
+        newest
+            .entry(held.agent)
+            .or_default()
+            .push((facts.last, facts.silent));
+    }
+    newest.retain(|_, transcripts| {
+        transcripts.sort_unstable_by_key(|transcript| std::cmp::Reverse(*transcript));
+        let silent = transcripts.iter().take_while(|(_, silent)| *silent).count();
+        let enough = silent >= SILENT.min(transcripts.len());
+        transcripts.truncate(silent);
+        enough
+    });
+    newest
+        .into_iter()
+        .map(|(agent, transcripts)| (agent, transcripts.len() as u64))
+        .collect()
 }
 
 /// Gets the exchanges of some sessions out of the index.

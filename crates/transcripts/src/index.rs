@@ -18,7 +18,7 @@ use crate::reading::{Counts, Exchange, Place, Reading};
 use crate::reason::Reason;
 
 /// Raised whenever facts or exchanges are stored differently. Part of the reader's version.
-const SHAPE: u32 = 2;
+const SHAPE: u32 = 4;
 
 /// One exchange, as far as copies and scope are concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,6 +84,12 @@ pub(crate) struct Facts {
     pub(crate) exchanges: Vec<Fact>,
     #[serde(rename = "n", default)]
     pub(crate) counts: Counts,
+    /// When the last record was written, in milliseconds.
+    #[serde(rename = "e", default, skip_serializing_if = "Option::is_none")]
+    pub(crate) last: Option<i64>,
+    /// A conversation in which nobody said anything ([`Reading::is_silent`]).
+    #[serde(rename = "q", default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) silent: bool,
 }
 
 impl Facts {
@@ -109,6 +115,8 @@ impl Facts {
                 })
                 .collect(),
             counts: reading.counts.clone(),
+            last: millis(reading.last()),
+            silent: reading.is_silent(),
         }
     }
 

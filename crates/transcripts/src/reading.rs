@@ -36,13 +36,18 @@ const UNKNOWN_LIMIT: usize = 32;
 pub(crate) struct Counts {
     #[serde(rename = "r", default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) reasons: BTreeMap<Reason, u64>,
+    /// By the version of the agent that wrote them, then by name.
     #[serde(rename = "u", default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) unknown: BTreeMap<String, u64>,
+    pub(crate) unknown: BTreeMap<String, BTreeMap<String, u64>>,
 }
 
 impl Counts {
     pub(crate) fn add(&mut self, reason: Reason) {
         *self.reasons.entry(reason).or_default() += 1;
+    }
+
+    fn has(&self, reason: Reason) -> bool {
+        self.reasons.contains_key(&reason)
     }
 }
 
@@ -128,12 +133,46 @@ pub(crate) struct Reading {
     pub(crate) verdict: Option<Reason>,
     entrypoint: String,
     headless: bool,
+    /// Version of the agent that wrote the last record, if it says so.
+    version: String,
+    /// The agent said something.
+    spoken: bool,
     first_at: Option<Instant>,
     last_at: Option<Instant>,
     text_bytes: usize,
     place: u32,
     /// The last exchange still goes on.
     open: bool,
+}
+
+impl Reading {
+    /// When the last record was written.
+    pub(crate) fn last(&self) -> Option<Instant> {
+        self.last_at.or(self.written)
+    }
+
+    /// Whether it seems to be a conversation, and yet nobody said anything in it, for no reason that
+    /// is known: what a transcript looks like whose format has changed.
+    pub(crate) fn is_silent(&self) -> bool {
+        let counts = &self.counts;
+        let typed = self
+            .exchanges
+            .iter()
+            .any(|exchange| exchange.prompt.is_some());
+        let accounted_for = [
+            Reason::SlashCommand,
+            Reason::LocalCommand,
+            Reason::MachinePrompt,
+            Reason::Private,
+            Reason::ExcludedDirectory,
+        ]
+        .into_iter()
+        .any(|reason| counts.has(reason));
+        let strange = [Reason::UnknownType, Reason::Malformed, Reason::NotAnObject]
+            .into_iter()
+            .any(|reason| counts.has(reason));
+        self.verdict.is_none() && !typed && !accounted_for && (strange || self.spoken)
+    }
 }
 
 /// Builds a [`Reading`].
@@ -168,14 +207,9 @@ impl<'r> Recorder<'r> {
         self.reading.counts.add(reason);
     }
 
-    /// Counts a record type nobody knows, by its name.
+    /// Counts a record type nobody knows, by its name and the version that wrote it.
     pub(crate) fn unknown(&mut self, name: &str) {
         self.skip(Reason::UnknownType);
-        let name: String = name
-            .chars()
-            .take(60)
-            .map(|c| if c.is_ascii_graphic() { c } else { '_' })
-            .collect();
         let unknown = &mut self.reading.counts.unknown;
         if unknown.len() < UNKNOWN_LIMIT || unknown.contains_key(&name) {
             *unknown.entry(name).or_default() += 1;
@@ -376,6 +410,7 @@ impl<'r> Recorder<'r> {
     /// the same message is left out.
     pub(crate) fn reply(&mut self, id: &str, at: Option<Instant>, raw: &str) {
         self.time(at);
+        self.reading.spoken = true;
         match self.said(id) {
             Some(_) => self.skip(Reason::OtherForm),
             None => self.say(id, at, raw),
@@ -385,6 +420,7 @@ impl<'r> Recorder<'r> {
     /// Like [`reply`](Self::reply), for agents that write one record for each block of a message.
     pub(crate) fn reply_block(&mut self, id: &str, at: Option<Instant>, raw: &str) {
         self.time(at);
+        self.reading.spoken = true;
         match self.said(id) {
             Some(answer) => {
                 let repeated = answer.text.ends_with(raw);
@@ -598,6 +634,14 @@ fn judge(reading: &Reading, rules: &Rules) -> Option<Reason> {
 /// A moment as transcripts write it: ISO 8601 with any offset.
 pub(crate) fn instant(text: &str) -> Option<Instant> {
     text.trim().parse().ok()
+}
+
+/// A name that is shown: at most 60 printable characters.
+fn clean(name: &str) -> String {
+    name.chars()
+        .take(60)
+        .map(|c| if c.is_ascii_graphic() { c } else { '_' })
+        .collect()
 }
 
 /// A tool's name with runs of other characters as `_`, at most 80 (§3.3).

@@ -88,6 +88,8 @@ reasons! {
 
     /// A copy of a turn that another session, or an earlier line, owns.
     Copy, "copy", Turn, "A resumed or forked copy of a turn that is counted elsewhere.";
+    /// Only the agent's list of prompts still has it.
+    OnlyInHistory, "only_in_history", Turn, "The session of this prompt is gone; only the agent's list of prompts still has it, without the answer.";
     /// Typed in a folder outside the project.
     OtherDirectory, "other_directory", Turn, "This turn was typed in a folder outside the project.";
     /// Typed in an excluded folder.

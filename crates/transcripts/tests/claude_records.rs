@@ -149,7 +149,6 @@ fn todays_records_say_who_gave_a_prompt() {
         (source("queued", "human"), true),
         (source("system", "task-notification"), false),
         (source("typed", "peer"), false),
-        (source("telepathy", "human"), false),
         // A record of a version that writes `promptSource` on prompts, without it.
         (user(r#","rowSource":"local""#, r#""Do it""#), false),
         (user(r#","turnOrigin":"human""#, r#""Do it""#), false),
@@ -521,24 +520,70 @@ fn secrets_never_leave_the_reader() {
 }
 
 #[test]
-fn unknown_records_are_counted_by_name() {
+fn unknown_records_are_counted_by_name_and_version() {
     let harvest = one(&[
         r#"{"type":"telepathy"}"#.to_owned(),
         r#"{"type":"telepathy","x":[1]}"#.to_owned(),
         r#"{"attachment":{"type":"mood"},"type":"attachment"}"#.to_owned(),
         r#"{"x":[1],"type":"dream"}"#.to_owned(),
         typed(1, "Go on"),
+        typed(2, "And on").replace("2.1.332", "3.0.0"),
+        r#"{"type":"telepathy"}"#.to_owned(),
+        typed(3, "And on")
+            .replace("2.1.332", "3.0.0")
+            .replace("\"typed\"", "\"mind\""),
     ]);
-    let unknown: Vec<(&str, u64)> = harvest
+    let unknown: Vec<(&str, &str, u64)> = harvest
         .unknown
         .iter()
-        .map(|((_, name), count)| (name.as_str(), *count))
+        .map(|(record, count)| (record.name.as_str(), record.version.as_str(), *count))
         .collect();
     assert_eq!(
         unknown,
-        [("attachment/mood", 1), ("dream", 1), ("telepathy", 2)]
+        [
+            ("attachment/mood", "2.1.332", 1),
+            ("dream", "2.1.332", 1),
+            ("promptSource/mind", "3.0.0", 1),
+            ("telepathy", "2.1.332", 2),
+            ("telepathy", "3.0.0", 1),
+        ]
     );
-    assert_eq!(left_out(&harvest, Reason::UnknownType), 4);
+    assert_eq!(left_out(&harvest, Reason::UnknownType), 6);
+    assert!(harvest.silent.is_empty());
+}
+
+#[test]
+fn sessions_in_which_nobody_speaks_any_more_are_noticed() {
+    let home = Home::new();
+    let old = |minute, words: &str| [typed(minute, words), answer(minute, "Done.")];
+    // As if `user` records were called something else from some version on.
+    let changed = |minute, words: &str| {
+        old(minute, words).map(|line| line.replace(r#""type":"user""#, r#""type":"speech""#))
+    };
+    home.claude("1.jsonl", &old(1, "one"));
+    home.claude("2.jsonl", &changed(2, "two"));
+    home.claude("3.jsonl", &changed(3, "three"));
+    assert!(home.harvest().silent.is_empty());
+    let newest = home.claude("4.jsonl", &changed(4, "four"));
+    assert_eq!(
+        home.harvest().silent.get(&Agent::Claude),
+        Some(&3),
+        "the newest three"
+    );
+    // A slash command explains why nobody spoke, and so does a program's prompt.
+    let command = user(r#","promptSource":"typed""#, r#""/model""#);
+    let by_a_program = user(
+        r#","promptSource":"system","origin":{"kind":"task-notification"}"#,
+        r#""go on""#,
+    );
+    for record in [command, by_a_program] {
+        home.claude("4.jsonl", &[record, answer(4, "Done.")]);
+        assert!(home.harvest().silent.is_empty());
+    }
+    // The only session there is.
+    std::fs::remove_file(newest).unwrap();
+    std::fs::remove_file(home.folder.path().join("claude/projects/-w-app/1.jsonl")).unwrap();
+    assert_eq!(home.harvest().silent.get(&Agent::Claude), Some(&2));
 }
 
 #[test]
@@ -622,4 +667,38 @@ fn a_session_has_no_end_but_what_is_kept_of_it_has() {
         bytes <= 8 * 1024 * 1024 && bytes > 7 * 1024 * 1024,
         "{bytes}"
     );
+}
+
+#[test]
+fn prompts_whose_sessions_are_gone_are_counted_from_the_history() {
+    let home = Home::new().project(&["/w/app"], Scope::Project);
+    home.claude("kept.jsonl", &[typed(1, "Still there"), answer(1, "Yes.")]);
+    let entry = |display: &str, session: &str, project: &str, millis: u64| {
+        format!(
+            r#"{{"display":"{display}","pastedContents":{{}},"timestamp":{millis},"project":"{project}","sessionId":"{session}"}}"#
+        )
+    };
+    let lines = [
+        entry("Still there", "kept", "/w/app", 1_767_607_260_000),
+        entry("Gone", "lost", "/w/app", 1_700_000_000_000),
+        entry("Gone too", "lost", "/w/app", 1_767_607_260_000),
+        entry("Elsewhere", "other", "/w/other", 1_767_607_260_000),
+        entry("Excluded", "lost", "/w/app/secret", 1_767_607_260_000),
+        entry("/exit", "lost", "/w/app", 1_767_607_260_000),
+        entry("! ls", "lost", "/w/app", 1_767_607_260_000),
+        "{\"display\":".to_owned(),
+        "[]".to_owned(),
+    ];
+    write(
+        &home.folder.path().join("claude/history.jsonl"),
+        lines.join("\n").as_bytes(),
+    );
+    let mut home = home;
+    home.request.exclude = vec!["/w/app/secret".to_owned()];
+    let harvest = home.harvest();
+    assert_eq!(left_out(&harvest, Reason::OnlyInHistory), 2);
+    // They are counted, and nothing else: there is no answer to learn from.
+    assert_eq!(prompts(&harvest), [["Still there"]]);
+    home.request.since = Some("2026-01-01T00:00:00Z".parse().unwrap());
+    assert_eq!(left_out(&home.harvest(), Reason::OnlyInHistory), 1);
 }

@@ -424,9 +424,9 @@ fn tools_skills_and_files_are_named() {
 }
 
 #[test]
-fn unknown_records_are_counted_by_name() {
+fn unknown_records_are_counted_by_name_and_version() {
     let harvest = one(&[
-        meta(THREAD, ""),
+        meta(THREAD, r#","cli_version":"0.180.0""#),
         record(1, "dream", "{}"),
         record(1, "response_item", r#"{"type":"vision"}"#),
         event(1, "omen", ""),
@@ -434,18 +434,18 @@ fn unknown_records_are_counted_by_name() {
         record(1, "response_item", "7"),
         item(1, "UserMessage", "i1", "go"),
     ]);
-    let unknown: Vec<&str> = harvest
+    let unknown: Vec<(&str, &str)> = harvest
         .unknown
         .keys()
-        .map(|(_, name)| name.as_str())
+        .map(|record| (record.name.as_str(), record.version.as_str()))
         .collect();
     assert_eq!(
         unknown,
         [
-            "dream",
-            "event_msg/omen",
-            "item/Sign",
-            "response_item/vision"
+            ("dream", "0.180.0"),
+            ("event_msg/omen", "0.180.0"),
+            ("item/Sign", "0.180.0"),
+            ("response_item/vision", "0.180.0")
         ]
     );
     assert_eq!(left_out(&harvest, Reason::Malformed), 1);

@@ -123,6 +123,7 @@ fn what_was_left_out_is_counted() {
             .unwrap_or_default()
     };
     assert!(harvest.unknown.is_empty(), "{:?}", harvest.unknown);
+    assert!(harvest.silent.is_empty(), "{:?}", harvest.silent);
     // Counted by hand in the files.
     for (reason, expected) in [
         (Reason::SubagentFile, 1),

@@ -28,6 +28,7 @@ fn same(incremental: &Harvest, scratch: &Harvest) {
     assert_eq!(incremental.sessions, scratch.sessions);
     assert_eq!(incremental.skipped, scratch.skipped);
     assert_eq!(incremental.unknown, scratch.unknown);
+    assert_eq!(incremental.silent, scratch.silent);
     assert_eq!(incremental.newest, scratch.newest);
     assert_eq!(incremental.files.found, scratch.files.found);
 }

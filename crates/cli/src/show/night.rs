@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use skillopt_app::night::{NightRow, Shown};
 use skillopt_app::sleep::{Preview, Status};
-use skillopt_app::types::{Experiment, NightReport, SkipCount, amount};
+use skillopt_app::types::{Experiment, NightReport, SkipCount, Unit, amount};
 
 use super::{spent, word};
 use crate::terminal::plain;
@@ -129,13 +129,13 @@ fn suggestions(report: &NightReport, out: &mut String) -> std::fmt::Result {
 /// What the harvest left out; records are summed up, since they are many.
 pub(crate) fn skipped(rows: &[SkipCount], out: &mut String) -> std::fmt::Result {
     let (records, others): (Vec<&SkipCount>, Vec<&SkipCount>) =
-        rows.iter().partition(|row| row.unit == "record");
+        rows.iter().partition(|row| row.unit == Unit::Record);
     for row in others {
         writeln!(
             out,
             "  left out {} {}s ({}): {}",
             row.count,
-            row.unit,
+            word(&row.unit),
             row.agent,
             plain(&row.sentence)
         )?;

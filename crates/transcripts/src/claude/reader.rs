@@ -5,14 +5,13 @@ use std::borrow::Cow;
 use memchr::memmem;
 
 use super::head::{Head, head, of_attachment, of_type};
-use super::old;
 use super::record::{Block, Message, Queued, Record};
 use crate::lenient::{Content, NotReadable, parse};
 use crate::reading::{Recorder, instant, short};
 use crate::reason::Reason;
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// Reads the lines of one file.
 #[derive(Debug, Default)]
@@ -183,6 +182,10 @@ impl State {
             self.says_source = true;
             not_by_a_person(source, origin, &text)
         };
+        if no_prompt == Some(Reason::UnknownType) {
+            recorder.unknown(&format!("promptSource/{source}"));
+            return recorder.aside(&record.uuid, at);
+        }
         let Some(reason) = no_prompt else {
             return recorder.human(&record.uuid, at, &text);
         };
@@ -259,6 +262,7 @@ fn assistant(record: &Record<'_>, message: &Message<'_>, recorder: &mut Recorder
 
 /// Where the session is, and what made it.
 fn locate(record: &Record<'_>, recorder: &mut Recorder<'_>) {
+    recorder.version(&record.version);
     recorder.place(&record.cwd, &record.git_branch);
     let entrypoint = &*record.entrypoint;
     recorder.entrypoint(entrypoint, entrypoint.starts_with("sdk"));
@@ -271,10 +275,15 @@ fn locate(record: &Record<'_>, recorder: &mut Recorder<'_>) {
 /// Why a prompt that names its source is no person's. `queued` are prompts that waited for the
 /// agent to finish (2.1.257 and later).
 fn not_by_a_person(source: &str, origin: &str, text: &str) -> Option<Reason> {
-    if !matches!(source, "typed" | "sdk" | "queued") || !matches!(origin, "" | "human" | "sdk") {
-        return Some(Reason::MachinePrompt);
+    match source {
+        "typed" | "sdk" | "queued" if !matches!(origin, "" | "human" | "sdk") => {
+            Some(Reason::MachinePrompt)
+        }
+        "typed" | "sdk" | "queued" => is_slash_command(text).then_some(Reason::SlashCommand),
+        "system" => Some(Reason::MachinePrompt),
+        // It may well be a person's, in a way this version does not know.
+        _ => Some(Reason::UnknownType),
     }
-    is_slash_command(text).then_some(Reason::SlashCommand)
 }
 
 /// `/name` or `/name arguments`, but not `/a/path`.

@@ -15,6 +15,8 @@ pub(super) struct Record<'a> {
     pub(super) cwd: Text<'a>,
     pub(super) git_branch: Text<'a>,
     pub(super) entrypoint: Text<'a>,
+    /// Version of the program.
+    pub(super) version: Text<'a>,
     pub(super) is_sidechain: Flag,
     pub(super) is_meta: Flag,
     pub(super) is_compact_summary: Flag,

@@ -8,10 +8,9 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
-use skillopt_core::Instant;
+use skillopt_core::{Instant, feedback};
 
 use super::head::{Head, head, of_item, of_payload, of_type};
-use super::injected;
 use super::record::{Item, Part, Payload, Record};
 use crate::lenient::{Content, Keys, NotReadable, parse};
 use crate::reading::{Recorder, instant, short};
@@ -19,7 +18,7 @@ use crate::reason::Reason;
 use crate::rules::Kept;
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// Most forms of messages that wait at a time.
 const WAITING_LIMIT: usize = 64;
@@ -161,6 +160,7 @@ impl State {
             recorder.holds_copies();
             return recorder.forked_from(&meta.id);
         }
+        recorder.version(&meta.cli_version);
         recorder.forked_from(&meta.forked_from_id);
         if let Some(git) = &meta.git.0 {
             self.branch = short(&git.branch).to_owned();
@@ -186,8 +186,7 @@ impl State {
             if head == Head::Parse {
                 self.choose(recorder);
                 call(payload, recorder);
-            } else {
-                count(head, recorder);
+                return;
             }
             return;
         }
@@ -256,7 +255,6 @@ impl State {
                 self.choose(recorder);
                 files(&item.changes, recorder);
             }
-            other => count(of_item(other.as_bytes()), recorder),
         }
     }
 

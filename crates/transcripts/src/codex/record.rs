@@ -26,6 +26,7 @@ pub(super) struct Payload<'a> {
     pub(super) cwd: Text<'a>,
     pub(super) git: Object<Git<'a>>,
     pub(super) originator: Text<'a>,
+    pub(super) cli_version: Text<'a>,
     /// `cli`, `exec`, `vscode`, …, or an object that names the sub-agent.
     pub(super) source: Keys<'a>,
     pub(super) thread_source: Text<'a>,

@@ -1,0 +1,123 @@
+//! How long an agent keeps its sessions before it deletes them itself.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::Value;
+use skillopt_core::agent::Agent;
+
+/// Largest settings file of an agent that is read, in bytes.
+const LARGEST: u64 = 1024 * 1024;
+/// Days Claude Code keeps a session when its settings do not say.
+const CLAUDE_DAYS: u64 = 30;
+
+/// What an agent does with old sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "policy", rename_all = "snake_case")]
+pub enum Retention {
+    /// It deletes a session so many days after it was last used.
+    Deletes {
+        /// Days a session is kept.
+        days: u64,
+        /// The agent's settings file that says so; `None` when it is the agent's default.
+        setting: Option<PathBuf>,
+    },
+    /// It never deletes sessions by itself.
+    Keeps,
+    /// Nothing is known about it.
+    Unknown,
+}
+
+impl Retention {
+    /// What the agent does with old sessions, where `homes` are its folders. Of several folders the
+    /// one that deletes first counts.
+    #[must_use]
+    pub fn of(agent: Agent, homes: &[PathBuf]) -> Self {
+        match agent {
+            Agent::Claude => claude(homes),
+            // Archiving and compressing are all it does (codex issue 28187).
+            Agent::Codex => Self::Keeps,
+        }
+    }
+
+    /// One sentence for a person.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::Deletes { days: 1, .. } => "It deletes sessions after a day.".to_owned(),
+            Self::Deletes { days, .. } => format!("It deletes sessions after {days} days."),
+            Self::Keeps => "It keeps sessions until you delete them.".to_owned(),
+            Self::Unknown => "How long it keeps sessions is not known.".to_owned(),
+        }
+    }
+}
+
+/// `cleanupPeriodDays` in `<home>/settings.json`.
+fn claude(homes: &[PathBuf]) -> Retention {
+    homes
+        .iter()
+        .map(|home| {
+            let file = home.join("settings.json");
+            match cleanup_period(&file) {
+                Some(days) => (days, Some(file)),
+                None => (CLAUDE_DAYS, None),
+            }
+        })
+        .min()
+        .map_or(Retention::Unknown, |(days, setting)| Retention::Deletes {
+            days,
+            setting,
+        })
+}
+
+fn cleanup_period(file: &Path) -> Option<u64> {
+    let mut text = String::new();
+    let file = File::open(file).ok()?;
+    file.take(LARGEST).read_to_string(&mut text).ok()?;
+    let settings: Value = serde_json::from_str(&text).ok()?;
+    settings.get("cleanupPeriodDays")?.as_u64()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn write(file: &Path, text: &str) {
+        File::create(file)
+            .unwrap()
+            .write_all(text.as_bytes())
+            .unwrap();
+    }
+
+    #[test]
+    fn the_agents_own_settings_say_how_long_sessions_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().to_owned();
+        let file = home.join("settings.json");
+        let of = || Retention::of(Agent::Claude, std::slice::from_ref(&home));
+        let default = Retention::Deletes {
+            days: 30,
+            setting: None,
+        };
+        assert_eq!(of(), default);
+        for broken in ["", "{", "[]", r#"{"cleanupPeriodDays":"9"}"#] {
+            write(&file, broken);
+            assert_eq!(of(), default, "{broken}");
+        }
+        write(&file, r#"{"cleanupPeriodDays":365,"model":"m"}"#);
+        let set = Retention::Deletes {
+            days: 365,
+            setting: Some(file),
+        };
+        assert_eq!(of(), set);
+        assert_eq!(set.sentence(), "It deletes sessions after 365 days.");
+        // Of two homes the one that deletes first counts.
+        let two = [home.clone(), home.join("other")];
+        assert_eq!(Retention::of(Agent::Claude, &two), default);
+        assert_eq!(Retention::of(Agent::Claude, &[]), Retention::Unknown);
+    }
+}

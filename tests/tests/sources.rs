@@ -1,0 +1,168 @@
+//! What `doctor`, `sleep harvest` and a night say about the sessions of each agent.
+
+#![allow(clippy::disallowed_methods, reason = "a test writes its own files")]
+
+use std::fs;
+
+use serde_json::Value;
+use skillopt_core::agent::Agent;
+use skillopt_tests::home::{Home, Ran};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_skillopt-test");
+const THREAD: &str = "01a22847-3db6-71d3-9c36-e48a42ef3d0f";
+
+/// A home in which Claude Code has changed its format and deleted an older session, and Codex is as
+/// it was.
+fn home() -> Home {
+    let home = Home::empty(PROGRAM);
+    let project = home.project();
+    let project = project.to_str().unwrap();
+    let write = |path: &str, lines: &[String]| {
+        let path = home.home().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, lines.join("\n") + "\n").unwrap();
+    };
+    write(
+        ".claude/settings.json",
+        &[r#"{"cleanupPeriodDays": 90}"#.to_owned()],
+    );
+    write(
+        ".claude/history.jsonl",
+        &[format!(
+            r#"{{"display":"Long ago","timestamp":1700000000000,"project":"{project}","sessionId":"gone"}}"#
+        )],
+    );
+    write(
+        ".claude/projects/-p/s1.jsonl",
+        &[
+            format!(
+                r#"{{"type":"speech","uuid":"u1","timestamp":"2026-01-05T10:00:00Z","cwd":"{project}","version":"3.0.0","message":{{"role":"user","content":"Write the parser"}}}}"#
+            ),
+            format!(
+                r#"{{"type":"assistant","uuid":"a1","timestamp":"2026-01-05T10:01:00Z","cwd":"{project}","version":"3.0.0","message":{{"id":"m1","role":"assistant","content":[{{"type":"text","text":"Written."}}]}}}}"#
+            ),
+        ],
+    );
+    write(
+        &format!(".codex/sessions/2026/01/05/rollout-2026-01-05T10-00-00-{THREAD}.jsonl"),
+        &[
+            format!(
+                r#"{{"timestamp":"2026-01-05T10:00:00Z","type":"session_meta","payload":{{"id":"{THREAD}","cwd":"{project}","source":"cli"}}}}"#
+            ),
+            r#"{"timestamp":"2026-01-05T10:01:00Z","type":"event_msg","payload":{"type":"user_message","message":"Write the tests"}}"#.to_owned(),
+            r#"{"timestamp":"2026-01-05T10:02:00Z","type":"event_msg","payload":{"type":"agent_message","message":"Written."}}"#.to_owned(),
+        ],
+    );
+    home
+}
+
+/// What a command prints under `--json`, with the home folder by another name.
+fn json(home: &Home, words: &[&str]) -> Value {
+    let ran = home.run(&[words, &["--json"]].concat());
+    assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+    let folder = home.home().canonicalize().unwrap();
+    let out = ran
+        .out
+        .replace(folder.to_str().unwrap(), "[home]")
+        .replace(home.home().to_str().unwrap(), "[home]");
+    Ran { out, ..ran }.json()
+}
+
+fn sources(doctor: &Value) -> Vec<&Value> {
+    doctor["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|finding| finding["detail"]["agent"].is_string())
+        .collect()
+}
+
+#[test]
+fn doctor_says_what_each_agent_has_and_why_it_may_be_nothing() {
+    let home = home();
+    let doctor = json(&home, &["doctor"]);
+    let sources = sources(&doctor);
+    let agents: Vec<&str> = sources
+        .iter()
+        .filter_map(|source| source["detail"]["agent"].as_str())
+        .collect();
+    assert_eq!(agents, Agent::ALL.map(Agent::id));
+    let two: Vec<&Value> = sources
+        .into_iter()
+        .filter(|source| {
+            ["claude", "codex"]
+                .map(Value::from)
+                .contains(&source["detail"]["agent"])
+        })
+        .collect();
+    insta::assert_json_snapshot!(two);
+    let text = home.run(&["doctor"]).out;
+    assert!(
+        text.contains("!   sessions of Claude Code: In the newest session"),
+        "{text}"
+    );
+    assert!(text.contains("speech (version 3.0.0)"), "{text}");
+}
+
+#[test]
+fn harvest_says_the_same_of_each_agent() {
+    let home = home();
+    let doctor = json(&home, &["doctor"]);
+    let harvest = json(&home, &["sleep", "harvest", "--all-time"]);
+    let details: Vec<&Value> = sources(&doctor)
+        .into_iter()
+        .map(|finding| &finding["detail"])
+        .collect();
+    assert_eq!(
+        harvest["sources"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .collect::<Vec<_>>(),
+        details
+    );
+    let text = home.run(&["sleep", "harvest", "--all-time"]).out;
+    assert!(text.contains("its format has probably changed"), "{text}");
+    // One agent alone, and the reference's choice.
+    for (source, agents) in [("claude", ["claude"]), ("reference-auto", ["codex"])] {
+        let harvest = json(
+            &home,
+            &["sleep", "harvest", "--all-time", "--source", source],
+        );
+        let found: Vec<&Value> = harvest["sources"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|source| &source["agent"])
+            .collect();
+        assert_eq!(found, agents, "{source}");
+    }
+}
+
+#[test]
+fn a_night_tells_that_a_format_has_changed() {
+    let home = home();
+    for words in [&["sleep", "run"], &["sleep", "dry-run"]] {
+        let report = json(&home, words);
+        let notes = report["notes"].to_string();
+        assert!(notes.contains("Claude Code no word of a person"), "{notes}");
+        assert!(!notes.contains("of Codex no word"), "{notes}");
+    }
+}
+
+#[test]
+fn every_agent_is_a_source_of_every_command() {
+    let home = home();
+    for agent in Agent::ALL {
+        for words in [
+            &["sleep", "harvest"][..],
+            &["sleep", "dry-run"],
+            &["sleep", "run"],
+            &["sleep", "status"],
+        ] {
+            let words = [words, &["--source", agent.id()]].concat();
+            let ran = home.run(&words);
+            assert_eq!(ran.code, 0, "{words:?}: {} {}", ran.out, ran.err);
+        }
+    }
+}
