@@ -2,6 +2,7 @@
 
 mod head;
 mod injected;
+mod old;
 mod paths;
 mod reader;
 mod record;

@@ -142,6 +142,82 @@ fn a_file_of_two_generations_counts_each_message_once() {
     assert_eq!(harvest.sessions[0].turns[2].id, "i1");
 }
 
+/// Versions before September 2025: items without anything around them.
+#[test]
+fn the_oldest_generation_has_bare_items() {
+    let bare = |role: &str, words: &str| {
+        let kind = if role == "user" {
+            "input_text"
+        } else {
+            "output_text"
+        };
+        format!(
+            r#"{{"type":"message","id":null,"role":"{role}","content":[{{"type":"{kind}","text":"{words}"}}]}}"#
+        )
+    };
+    let begin = format!(
+        r#"{{"id":"{THREAD}","timestamp":"2025-07-05T10:00:00.000Z","instructions":null,"git":{{"branch":"main"}}}}"#
+    );
+    let state = r#"{"record_type":"state"}"#.to_owned();
+    let shell = r#"{"type":"function_call","id":"fc","name":"shell","arguments":"{\"command\":[\"ls\"],\"workdir\":\"/w/app\"}","call_id":"c"}"#.to_owned();
+    let output = r#"{"type":"function_call_output","call_id":"c","output":"{}"}"#.to_owned();
+    let context = |inside: &str| {
+        bare(
+            "user",
+            &format!("<environment_context>\\n{inside}\\n</environment_context>"),
+        )
+    };
+    // The folder stands in the context the program puts first, in two forms, or in the first command.
+    for context in [
+        Some(context("  <cwd>/w/app</cwd>")),
+        Some(context(
+            "Current working directory: /w/app\\nApproval policy: never",
+        )),
+        None,
+    ] {
+        let mut lines = vec![begin.clone(), state.clone()];
+        lines.extend(context);
+        lines.extend([
+            bare("user", "List the files"),
+            r#"{"type":"reasoning","id":"rs","summary":[]}"#.to_owned(),
+            shell.clone(),
+            output.clone(),
+            bare("assistant", "There is one."),
+            state.clone(),
+            bare("user", "Thanks"),
+        ]);
+        let home = Home::new().project(&["/w/app"], Scope::Project);
+        home.codex(&name(THREAD), &lines);
+        let harvest = home.harvest();
+        assert_eq!(prompts(&harvest), [["List the files", "Thanks"]]);
+        let session = &harvest.sessions[0];
+        assert_eq!(session.id, THREAD);
+        assert_eq!(session.branch, "main");
+        assert_eq!(session.tools, ["shell"]);
+        assert_eq!(session.turns[1].text, "There is one.");
+        assert_eq!(
+            session.started.map(|at| at.to_string()).as_deref(),
+            Some("2025-07-05T10:00:00Z")
+        );
+        assert!(harvest.unknown.is_empty(), "{:?}", harvest.unknown);
+        assert_eq!(left_out(&harvest, Reason::Malformed), 0);
+    }
+}
+
+/// §3.3: some records have their time inside.
+#[test]
+fn a_time_may_stand_in_the_payload() {
+    let harvest = one(&[
+        meta(THREAD, ""),
+        r#"{"type":"event_msg","payload":{"type":"user_message","message":"Go on","timestamp":"2026-01-05T11:00:00Z"}}"#
+            .to_owned(),
+    ]);
+    assert_eq!(
+        harvest.sessions[0].turns[0].at.unwrap().to_string(),
+        "2026-01-05T11:00:00Z"
+    );
+}
+
 #[test]
 fn what_the_program_put_into_a_persons_message_is_left_out() {
     let marked = |kinds: &str| {

@@ -39,10 +39,15 @@ fn look(line: &[u8]) -> Option<Head<'_>> {
     }
 }
 
-/// What a record of this type is. The names are those of versions 0.40 to 0.171.
+/// What a record of this type is. The names are those of versions 0.2 to 0.171.
 pub(super) fn of_type(name: &[u8]) -> Head<'_> {
     match name {
         b"session_meta" | b"turn_context" => Head::Parse,
+        // A payload without anything around it, as versions before September 2025 wrote them.
+        b"message" => Head::Parse,
+        _ if name.ends_with(b"_call") => Head::Parse,
+        b"reasoning" => Head::Skip(Reason::Bookkeeping),
+        _ if name.ends_with(b"_call_output") => Head::Skip(Reason::ToolResult),
         // It carries the whole history that it replaces.
         b"compacted" => Head::Skip(Reason::Compaction),
         b"world_state" => Head::Skip(Reason::Context),

@@ -12,6 +12,7 @@ use skillopt_core::{Instant, feedback};
 
 use super::head::{Head, head, of_item, of_payload, of_type};
 use super::record::{Item, Part, Payload, Record};
+use super::{injected, old};
 use crate::lenient::{Content, Keys, NotReadable, parse};
 use crate::reading::{Recorder, instant, short};
 use crate::reason::Reason;
@@ -36,6 +37,8 @@ pub(crate) struct State {
     /// The thread of this file.
     thread: String,
     branch: String,
+    /// When a file of a version before September 2025 was begun.
+    began: Option<Instant>,
     waiting: Vec<Waiting>,
 }
 
@@ -93,6 +96,9 @@ impl Reader {
                 if repaired {
                     recorder.skip(Reason::Repaired);
                 }
+                if record.payload.0.is_none() && old::is_bare(&record) {
+                    return self.state.bare(line, &record, recorder);
+                }
                 self.state.record(&record, recorder);
             }
             Err(NotReadable::Malformed) => recorder.skip(Reason::Malformed),
@@ -123,7 +129,6 @@ fn count(head: Head<'_>, recorder: &mut Recorder<'_>) {
 
 impl State {
     fn record(&mut self, record: &Record<'_>, recorder: &mut Recorder<'_>) {
-        let at = instant(&record.timestamp);
         let Some(payload) = &record.payload.0 else {
             return match of_type(record.r#type.as_bytes()) {
                 Head::Unknown { .. }
@@ -135,6 +140,7 @@ impl State {
                 other => count(other, recorder),
             };
         };
+        let at = instant(&record.timestamp).or_else(|| instant(&payload.timestamp));
         match &*record.r#type {
             "session_meta" => {
                 recorder.time(at);
@@ -148,6 +154,27 @@ impl State {
             "event_msg" => self.event(payload, at, recorder),
             other => count(of_type(other.as_bytes()), recorder),
         }
+    }
+
+    /// A record of versions before September 2025: a payload without anything around it. Only the first one of a
+    /// file has a time, so all have that one.
+    fn bare(&mut self, line: &[u8], record: &Record<'_>, recorder: &mut Recorder<'_>) {
+        if !record.record_type.is_empty() {
+            return recorder.skip(Reason::Bookkeeping);
+        }
+        let mut spare = Vec::new();
+        let Ok((payload, _)) = parse::<Payload<'_>>(line, &mut spare) else {
+            return recorder.skip(Reason::Malformed);
+        };
+        if record.r#type.is_empty() {
+            self.began = instant(&record.timestamp);
+            recorder.time(self.began);
+            return self.meta(&payload, recorder);
+        }
+        if let Some(directory) = old::directory(&payload) {
+            recorder.place(&directory, &self.branch);
+        }
+        self.response(&payload, self.began, recorder);
     }
 
     fn meta(&mut self, meta: &Payload<'_>, recorder: &mut Recorder<'_>) {

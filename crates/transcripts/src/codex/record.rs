@@ -12,6 +12,10 @@ pub(super) struct Record<'a> {
     pub(super) timestamp: Text<'a>,
     pub(super) r#type: Text<'a>,
     pub(super) payload: Object<Payload<'a>>,
+    /// Of versions before September 2025: `state`.
+    pub(super) record_type: Text<'a>,
+    /// Of versions before September 2025, which write what is now a payload without anything around it.
+    pub(super) id: Text<'a>,
 }
 
 /// What is looked at of a payload, whatever its type.
@@ -21,6 +25,7 @@ pub(super) struct Payload<'a> {
     #[serde(borrow)]
     pub(super) r#type: Text<'a>,
     pub(super) id: Text<'a>,
+    pub(super) timestamp: Text<'a>,
 
     // session_meta, turn_context
     pub(super) cwd: Text<'a>,
