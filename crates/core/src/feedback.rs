@@ -1,9 +1,11 @@
-//! What a person's words say about the answer before them: praise, complaint, correction, constraint.
+//! What a person's words and deeds say about the answer before them: praise, complaint, correction,
+//! constraint.
 //!
 //! Phrases are matched as whole words (§3.1 of the reference, whose substrings found `no,` in
 //! "piano," and `undo` in "undocumented").
 
 mod constraint;
+mod happened;
 
 use std::sync::LazyLock;
 
@@ -12,6 +14,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use crate::script::is_unspaced;
 
 pub use constraint::constraints;
+pub use happened::{Happened, commits};
 
 /// Complaints, in the reference's order, then Chinese ones.
 const NEGATIVE: [&str; 31] = [

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use skillopt_core::agent::Agent;
-use skillopt_core::feedback;
+use skillopt_core::feedback::{self, Happened};
 use skillopt_core::task::{Check, Judge, Outcome, SourceTurn};
 use skillopt_core::text::{cut, head, one_line};
 use skillopt_transcripts::{Author, Session, Turn};
@@ -386,14 +386,22 @@ pub(crate) fn candidate(session: &Session, request: &Request<'_>, judge: Judge) 
     }
 }
 
-/// How the request ended, by the whole words of what followed it (§4.1, words from the start).
+/// How the request ended, by the whole words of what followed it (§4.1, words from the start) and by
+/// what happened to its answer. Neither is ever a check: they do not say what was wanted.
 fn outcome(request: &Request<'_>) -> Outcome {
-    let complained = !request.corrections.is_empty();
-    let praised = request.remarks.iter().any(|turn| {
-        feedback::signals(&turn.text)
-            .iter()
-            .any(|signal| signal.starts_with("pos:"))
-    });
+    let happened = || {
+        std::iter::once(&request.turn)
+            .chain(&request.corrections)
+            .flat_map(|turn| &turn.feedback)
+            .filter_map(|signal| Happened::of(signal))
+    };
+    let complained = !request.corrections.is_empty() || happened().any(Happened::is_complaint);
+    let praised = happened().any(|happened| happened == Happened::Committed)
+        || request.remarks.iter().any(|turn| {
+            feedback::signals(&turn.text)
+                .iter()
+                .any(|signal| signal.starts_with("pos:"))
+        });
     match (complained, praised) {
         (true, _) => Outcome::Fail,
         (false, true) => Outcome::Success,
@@ -406,5 +414,77 @@ pub(crate) fn source_turn(session: &Session, turn: &Turn) -> SourceTurn {
     SourceTurn {
         session: session.id.clone(),
         turn: turn.id.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(author: Author, text: &str, feedback: &[Happened]) -> Turn {
+        Turn {
+            author,
+            id: format!("{author:?}{text}"),
+            at: None,
+            directory: String::new(),
+            branch: String::new(),
+            text: text.to_owned(),
+            tools: Vec::new(),
+            skills: Vec::new(),
+            files: Vec::new(),
+            interrupted: false,
+            feedback: feedback
+                .iter()
+                .map(|happened| happened.signal().to_owned())
+                .collect(),
+        }
+    }
+
+    fn session(turns: Vec<Turn>) -> Session {
+        Session {
+            agent: Agent::Claude,
+            id: "s".to_owned(),
+            directory: String::new(),
+            branch: String::new(),
+            started: None,
+            ended: None,
+            turns,
+            tools: Vec::new(),
+            skills: Vec::new(),
+            files: Vec::new(),
+            path: std::path::PathBuf::new(),
+        }
+    }
+
+    #[test]
+    fn what_happened_to_an_answer_says_how_a_request_ended() {
+        let ended = |happened: &[Happened]| {
+            let session = session(vec![
+                turn(Author::Human, "Write a haiku about rain", happened),
+                turn(Author::Assistant, "Rain on the window.", &[]),
+            ]);
+            outcome(&requests(&session)[0])
+        };
+        assert_eq!(ended(&[]), Outcome::Unknown);
+        assert_eq!(ended(&[Happened::Committed]), Outcome::Success);
+        for happened in Happened::ALL.into_iter().filter(|it| it.is_complaint()) {
+            assert_eq!(ended(&[happened]), Outcome::Fail, "{happened:?}");
+            assert_eq!(ended(&[Happened::Committed, happened]), Outcome::Fail);
+        }
+    }
+
+    #[test]
+    fn what_happened_to_an_answer_is_no_criterion() {
+        let all: Vec<Happened> = Happened::ALL.to_vec();
+        let session = session(vec![
+            turn(Author::Human, "Write a haiku about rain", &all),
+            turn(Author::Assistant, "Rain on the window.", &all),
+        ]);
+        let mined = heuristic(&[session], &|_| false);
+        assert!(mined.candidates.is_empty());
+        assert_eq!(
+            mined.not_replayable,
+            BTreeMap::from([(NotReplayable::NoCriterion, 1)])
+        );
     }
 }

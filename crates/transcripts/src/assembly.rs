@@ -4,6 +4,7 @@ use std::path::Path;
 
 use skillopt_core::Instant;
 use skillopt_core::agent::Agent;
+use skillopt_core::feedback::Happened;
 
 use crate::reading::{Answer, Exchange, Place};
 use crate::session::{Author, Session, Turn};
@@ -89,8 +90,10 @@ pub(crate) fn session(
             id: id(&exchange.id),
             at: exchange.at,
             directory: place.directory.clone(),
+            branch: place.branch.clone(),
             text: prompt.text.clone(),
             tools: exchange.tools.clone(),
+            skills: exchange.skills.clone(),
             files: exchange.files.clone(),
             interrupted: prompt.interrupted,
             feedback: prompt.feedback.clone(),
@@ -114,14 +117,44 @@ pub(crate) fn session(
             },
             at: answer.at,
             directory: place.directory.clone(),
+            branch: place.branch.clone(),
             text: answer.text.clone(),
             tools: exchange.tools.clone(),
+            skills: exchange.skills.clone(),
             files: exchange.files.clone(),
             interrupted: false,
             feedback: Vec::new(),
         });
     }
+    if let Some(last) = session
+        .turns
+        .iter()
+        .rposition(|turn| turn.author == Author::Human)
+        && is_abandoned(&session.turns[last..])
+    {
+        let signal = Happened::Abandoned.signal().to_owned();
+        session.turns[last].feedback.push(signal);
+    }
     Some(session)
+}
+
+/// Whether a session that ends with these turns, a person's and perhaps the answer to it, was left
+/// without a result: the agent was stopped, or worked and never came to an answer. A session that
+/// still goes on looks the same until it has its answer.
+fn is_abandoned(end: &[Turn]) -> bool {
+    let stopped = end.iter().any(|turn| {
+        turn.feedback.iter().any(|signal| {
+            matches!(
+                Happened::of(signal),
+                Some(Happened::Interrupted | Happened::ToolRejected)
+            )
+        })
+    });
+    let worked = end.iter().any(|turn| !turn.tools.is_empty());
+    let answered = end
+        .iter()
+        .any(|turn| turn.author == Author::Assistant && !turn.text.is_empty());
+    stopped || (worked && !answered)
 }
 
 /// Most names a session keeps of each kind.

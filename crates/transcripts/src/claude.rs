@@ -6,6 +6,7 @@ mod old;
 mod paths;
 mod reader;
 mod record;
+mod rejection;
 
 pub(crate) use history::lost;
 pub(crate) use paths::{STORES, session_id, takes};

@@ -4,11 +4,12 @@
 //! with their answers as [`Exchange`]s, counts what is left out, and never holds more of one file
 //! than its limits.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use skillopt_core::Instant;
 use skillopt_core::agent::Agent;
+use skillopt_core::feedback::Happened;
 
 use crate::own_calls::{self, Evidence};
 use crate::reason::Reason;
@@ -97,6 +98,9 @@ pub(crate) struct Exchange {
     pub(crate) key: u64,
     /// Hash of its words alone, for copies that got new ids and times.
     pub(crate) words: u64,
+    /// Hash of the id of the message it follows; 0 when that is not known.
+    #[serde(default)]
+    pub(crate) after: u64,
 }
 
 impl Exchange {
@@ -104,6 +108,30 @@ impl Exchange {
     fn says_something(&self) -> bool {
         self.prompt.is_some()
             || !(self.tools.is_empty() && self.skills.is_empty() && self.files.is_empty())
+    }
+
+    /// Notes what happened to it, once.
+    fn mark(&mut self, happened: Happened) {
+        let Some(prompt) = &mut self.prompt else {
+            return;
+        };
+        prompt.interrupted |= happened == Happened::Interrupted;
+        let signal = happened.signal();
+        if !prompt.feedback.iter().any(|known| known == signal) {
+            prompt.feedback.push(signal.to_owned());
+        }
+    }
+
+    /// Whether there is a prompt that was not taken back.
+    fn stands(&self) -> bool {
+        self.prompt.as_ref().is_some_and(|prompt| {
+            !prompt.feedback.iter().any(|signal| {
+                matches!(
+                    Happened::of(signal),
+                    Some(Happened::Undone | Happened::Resent)
+                )
+            })
+        })
     }
 
     /// When the last of it was written.
@@ -184,6 +212,10 @@ pub(crate) struct Recorder<'r> {
     /// The open exchange's answer so far, as it stands in the file.
     raw_answer: Option<Answer>,
     known: HashSet<u64>,
+    /// What the next prompt follows; 0 when that is not known.
+    after: u64,
+    /// The last prompt that follows a message, by the message's hash.
+    following: HashMap<u64, usize>,
 }
 
 impl<'r> Recorder<'r> {
@@ -194,12 +226,21 @@ impl<'r> Recorder<'r> {
             .iter()
             .map(|exchange| exchange.key)
             .collect();
+        let following = reading
+            .exchanges
+            .iter()
+            .enumerate()
+            .filter(|(_, exchange)| exchange.after != 0)
+            .map(|(at, exchange)| (exchange.after, at))
+            .collect();
         Self {
             agent,
             rules,
             reading,
             raw_answer: None,
             known,
+            after: 0,
+            following,
         }
     }
 
@@ -211,8 +252,26 @@ impl<'r> Recorder<'r> {
     pub(crate) fn unknown(&mut self, name: &str) {
         self.skip(Reason::UnknownType);
         let unknown = &mut self.reading.counts.unknown;
-        if unknown.len() < UNKNOWN_LIMIT || unknown.contains_key(&name) {
-            *unknown.entry(name).or_default() += 1;
+        let different: usize = unknown.values().map(BTreeMap::len).sum();
+        let name = clean(name);
+        let names = unknown.entry(self.reading.version.clone()).or_default();
+        if different < UNKNOWN_LIMIT || names.contains_key(&name) {
+            *names.entry(name).or_default() += 1;
+        }
+    }
+
+    /// The version of the agent that wrote this record and those after it.
+    pub(crate) fn version(&mut self, version: &str) {
+        if version.is_empty() || version == self.reading.version {
+            return;
+        }
+        self.reading.version = clean(version);
+        // What came before the first record that says so.
+        if let Some(names) = self.reading.counts.unknown.remove("") {
+            self.reading
+                .counts
+                .unknown
+                .insert(self.reading.version.clone(), names);
         }
     }
 
@@ -297,6 +356,16 @@ impl<'r> Recorder<'r> {
         self.reading.place = index;
     }
 
+    /// The next prompt follows the message with this id. A second prompt in the same place takes
+    /// back the first one and all that came of it.
+    pub(crate) fn follows(&mut self, id: &str) {
+        self.after = if id.is_empty() {
+            0
+        } else {
+            hash(&[id.as_bytes()])
+        };
+    }
+
     /// A person's words.
     pub(crate) fn human(&mut self, id: &str, at: Option<Instant>, raw: &str) {
         self.kept(id, at, self.keep(raw));
@@ -319,6 +388,7 @@ impl<'r> Recorder<'r> {
     fn human_words(&mut self, id: &str, at: Option<Instant>, text: String) {
         self.close();
         self.time(at);
+        let after = std::mem::take(&mut self.after);
         if let Some(reason) = self.forbidden_here() {
             return self.skip(reason);
         }
@@ -337,6 +407,11 @@ impl<'r> Recorder<'r> {
         }
         self.known.insert(key);
         self.reading.text_bytes = bytes;
+        if after != 0
+            && let Some(first) = self.following.insert(after, self.reading.exchanges.len())
+        {
+            self.replaced(first);
+        }
         let feedback = self.rules.feedback(&text);
         self.begin(Exchange {
             id: short(id).to_owned(),
@@ -353,6 +428,7 @@ impl<'r> Recorder<'r> {
             files: Vec::new(),
             key,
             words,
+            after,
         });
     }
 
@@ -384,6 +460,7 @@ impl<'r> Recorder<'r> {
             files: Vec::new(),
             key,
             words: 0,
+            after: 0,
         });
     }
 
@@ -395,14 +472,54 @@ impl<'r> Recorder<'r> {
     /// The person interrupted the agent.
     pub(crate) fn interrupted(&mut self) {
         self.skip(Reason::Interruption);
-        if let Some(Exchange {
-            prompt: Some(prompt),
-            ..
-        }) = self.open_exchange()
-            && !prompt.interrupted
-        {
-            prompt.interrupted = true;
-            prompt.feedback.push("neg:interrupted".to_owned());
+        if let Some(exchange) = self.open_exchange() {
+            exchange.mark(Happened::Interrupted);
+        }
+    }
+
+    /// The person refused to let the agent call a tool.
+    pub(crate) fn tool_rejected(&mut self) {
+        if let Some(exchange) = self.open_exchange() {
+            exchange.mark(Happened::ToolRejected);
+        }
+    }
+
+    /// The person took back the last turns that still stand.
+    pub(crate) fn taken_back(&mut self, turns: usize) {
+        self.close();
+        self.reading
+            .exchanges
+            .iter_mut()
+            .rev()
+            .filter(|exchange| exchange.stands())
+            .take(turns)
+            .for_each(|exchange| exchange.mark(Happened::Undone));
+    }
+
+    /// The prompt at `first` was edited and sent again; what stands behind it is gone with it.
+    fn replaced(&mut self, first: usize) {
+        let (edited, gone) = self.reading.exchanges[first..]
+            .split_first_mut()
+            .map_or((None, &mut [][..]), |(edited, gone)| (Some(edited), gone));
+        if let Some(edited) = edited {
+            edited.mark(Happened::Resent);
+        }
+        for exchange in gone.iter_mut().filter(|exchange| exchange.stands()) {
+            exchange.mark(Happened::Undone);
+        }
+    }
+
+    /// The agent committed: the last turn that changed files, and still stands, is kept.
+    pub(crate) fn committed(&mut self) {
+        let kept = self
+            .reading
+            .exchanges
+            .iter_mut()
+            .rev()
+            .filter(|exchange| exchange.stands())
+            .find(|exchange| !exchange.files.is_empty());
+        if let Some(exchange) = kept {
+            exchange.mark(Happened::Committed);
         }
     }
 

@@ -27,18 +27,24 @@ pub struct Turn {
     pub at: Option<Instant>,
     /// The folder the session was in at that moment; empty when the transcript does not say.
     pub directory: String,
+    /// The git branch at that moment; empty when there is none or the agent did not know it.
+    pub branch: String,
     /// The words: at most 16,000 code points of a person, 8,000 of the agent. Empty on an
     /// assistant turn that called tools and said nothing.
     pub text: String,
     /// Names of the tools the agent called in answer, each once, in order. The same on a human
     /// turn and on the assistant turn that answers it.
     pub tools: Vec<String>,
+    /// Names of the skills the agent used in answer, like `tools`.
+    pub skills: Vec<String>,
     /// Files the agent wrote in answer, absolute where the transcript allows it. On human turns and
     /// their answers, like `tools`.
     pub files: Vec<String>,
     /// The person interrupted the agent while it answered this human turn.
     pub interrupted: bool,
-    /// Feedback signals of a human turn: `neg:…`, `pos:…`, and `neg:interrupted`.
+    /// Feedback signals of a human turn: those of its words, which are about the answer before it,
+    /// and those of what happened to the answer it got
+    /// ([`Happened`](skillopt_core::feedback::Happened)).
     pub feedback: Vec<String>,
 }
 

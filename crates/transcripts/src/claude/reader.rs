@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 
 use memchr::memmem;
+use skillopt_core::feedback;
 
 use super::head::{Head, head, of_attachment, of_type};
 use super::record::{Block, Message, Queued, Record};
+use super::{old, rejection};
 use crate::lenient::{Content, NotReadable, parse};
 use crate::reading::{Recorder, instant, short};
 use crate::reason::Reason;
@@ -58,7 +60,10 @@ impl Reader {
         if recorder.wants_first_time() {
             recorder.time(first_time(line));
         }
-        let head = head(line);
+        let head = match head(line) {
+            Head::Skip(Reason::ToolResult) if rejection::may_be_one(line) => Head::Parse,
+            head => head,
+        };
         if head != Head::Parse {
             return count(head, recorder);
         }
@@ -167,7 +172,15 @@ impl State {
             return recorder.interrupted();
         }
         if has_tool_result(&message.content) {
-            return recorder.skip(Reason::ToolResult);
+            recorder.skip(Reason::ToolResult);
+            let Some(said) = rejection::words(record, message) else {
+                return;
+            };
+            recorder.tool_rejected();
+            if !said.is_empty() {
+                recorder.human(&record.uuid, at, said);
+            }
+            return;
         }
         let source = &*record.prompt_source;
         let origin = record.origin.0.as_ref().map_or("", |origin| &*origin.kind);
@@ -187,6 +200,7 @@ impl State {
             return recorder.aside(&record.uuid, at);
         }
         let Some(reason) = no_prompt else {
+            recorder.follows(&record.parent_uuid);
             return recorder.human(&record.uuid, at, &text);
         };
         recorder.skip(reason);
@@ -251,6 +265,7 @@ fn assistant(record: &Record<'_>, message: &Message<'_>, recorder: &mut Recorder
         };
         match &*block.name {
             "Skill" => recorder.skill(&input.skill),
+            "Bash" if feedback::commits(&input.command) => recorder.committed(),
             "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => {
                 recorder.file(&input.file_path);
                 recorder.file(&input.notebook_path);

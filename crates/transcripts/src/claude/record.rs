@@ -11,6 +11,8 @@ pub(super) struct Record<'a> {
     #[serde(borrow)]
     pub(super) r#type: Text<'a>,
     pub(super) uuid: Text<'a>,
+    /// The record this one follows.
+    pub(super) parent_uuid: Text<'a>,
     pub(super) timestamp: Text<'a>,
     pub(super) cwd: Text<'a>,
     pub(super) git_branch: Text<'a>,
@@ -29,6 +31,8 @@ pub(super) struct Record<'a> {
     pub(super) turn_origin: Present,
     pub(super) turn_position: Present,
     pub(super) interrupted_message_id: Present,
+    /// Of a tool's result: who or what denied the call (2.1.205 and later).
+    pub(super) tool_denial_kind: Text<'a>,
     /// The session whose request an assistant record answers, on copies.
     pub(super) request_session_id: Text<'a>,
     pub(super) forked_from: Object<ForkedFrom<'a>>,
@@ -71,6 +75,17 @@ pub(super) struct Block<'a> {
     pub(super) text: Text<'a>,
     pub(super) name: Text<'a>,
     pub(super) input: Object<Input<'a>>,
+    /// Of a tool's result.
+    pub(super) content: Content<'a, Part<'a>>,
+    pub(super) is_error: Flag,
+}
+
+/// A part of what a tool returned.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Part<'a> {
+    #[serde(borrow)]
+    pub(super) text: Text<'a>,
 }
 
 /// What is looked at of a tool's input.
@@ -81,6 +96,7 @@ pub(super) struct Input<'a> {
     pub(super) skill: Text<'a>,
     pub(super) file_path: Text<'a>,
     pub(super) notebook_path: Text<'a>,
+    pub(super) command: Text<'a>,
 }
 
 /// A `queued_command`: what a person sent while the agent worked, or what a program sent.

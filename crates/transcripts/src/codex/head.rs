@@ -92,8 +92,15 @@ pub(super) fn of_payload<'a>(family: &'static str, name: &'a [u8]) -> Head<'a> {
 
 fn of_event(name: &[u8]) -> Head<'_> {
     match name {
-        b"user_message" | b"agent_message" | b"turn_aborted" | b"item_completed"
-        | b"exec_command_end" | b"patch_apply_begin" | b"patch_apply_end" => Head::Parse,
+        b"user_message"
+        | b"agent_message"
+        | b"turn_aborted"
+        | b"thread_rolled_back"
+        | b"undo_completed"
+        | b"item_completed"
+        | b"exec_command_end"
+        | b"patch_apply_begin"
+        | b"patch_apply_end" => Head::Parse,
         b"context_compacted" => Head::Skip(Reason::Compaction),
         b"error" | b"stream_error" => Head::Skip(Reason::ApiError),
         b"exec_command_begin"
@@ -125,13 +132,11 @@ fn of_event(name: &[u8]) -> Head<'_> {
         | b"task_complete"
         | b"task_started"
         | b"thread_name_updated"
-        | b"thread_rolled_back"
         | b"thread_settings_applied"
         | b"token_count"
         | b"turn_complete"
         | b"turn_diff"
         | b"turn_started"
-        | b"undo_completed"
         | b"undo_started"
         | b"warning" => Head::Skip(Reason::Bookkeeping),
         _ => Head::Unknown {

@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use skillopt_core::{Instant, feedback};
 
@@ -87,7 +88,10 @@ impl Reader {
 
     /// One line.
     pub(crate) fn line(&mut self, line: &[u8], recorder: &mut Recorder<'_>) {
-        let head = head(line);
+        let head = match head(line) {
+            Head::Skip(Reason::ToolResult) if may_be_rejection(line) => Head::Parse,
+            head => head,
+        };
         if head != Head::Parse {
             return count(head, recorder);
         }
@@ -215,7 +219,11 @@ impl State {
                 call(payload, recorder);
                 return;
             }
-            return;
+            if is_rejection(&payload.output) {
+                self.choose(recorder);
+                recorder.tool_rejected();
+            }
+            return count(head, recorder);
         }
         match &*payload.role {
             "assistant" => {
@@ -255,14 +263,28 @@ impl State {
                     recorder.skip(Reason::Bookkeeping);
                 }
             }
+            "thread_rolled_back" => {
+                self.choose(recorder);
+                recorder.skip(Reason::Bookkeeping);
+                recorder.taken_back(usize::try_from(payload.num_turns.0).unwrap_or(usize::MAX));
+            }
+            "undo_completed" => {
+                self.choose(recorder);
+                recorder.skip(Reason::Bookkeeping);
+                if payload.success.0 {
+                    recorder.taken_back(1);
+                }
+            }
             "exec_command_end" => {
                 self.choose(recorder);
                 recorder.tool("exec_command");
+                decide(&payload.status, recorder);
             }
             "patch_apply_begin" | "patch_apply_end" => {
                 self.choose(recorder);
                 recorder.tool("apply_patch");
                 files(&payload.changes, recorder);
+                decide(&payload.status, recorder);
             }
             other => count(of_payload("event_msg", other.as_bytes()), recorder),
         }
@@ -281,6 +303,14 @@ impl State {
             "FileChange" => {
                 self.choose(recorder);
                 files(&item.changes, recorder);
+                decide(&item.status, recorder);
+            }
+            other => {
+                if &*item.status == DECLINED {
+                    self.choose(recorder);
+                    recorder.tool_rejected();
+                }
+                count(of_item(other.as_bytes()), recorder);
             }
         }
     }
@@ -319,6 +349,32 @@ impl State {
     }
 }
 
+/// What the status of a refused command or patch is called.
+const DECLINED: &str = "declined";
+/// How the output of a refused call ends.
+const REJECTED: &str = "rejected by user";
+/// Longest line that is looked at for a refusal, in bytes: longer ones return something.
+const LONGEST_REJECTION: usize = 4096;
+
+/// Whether a result of a tool may be a refusal, without parsing it.
+fn may_be_rejection(line: &[u8]) -> bool {
+    line.len() <= LONGEST_REJECTION
+        && (memmem::find(line, REJECTED.as_bytes()).is_some()
+            || memmem::find(line, DECLINED.as_bytes()).is_some())
+}
+
+fn is_rejection(output: &str) -> bool {
+    let output = output.trim();
+    output.len() < 80 && output.ends_with(REJECTED)
+}
+
+/// A command or a patch is over; perhaps the person refused it.
+fn decide(status: &str, recorder: &mut Recorder<'_>) {
+    if status == DECLINED {
+        recorder.tool_rejected();
+    }
+}
+
 /// A tool call of any kind.
 fn call(payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
     let kind = &*payload.r#type;
@@ -328,6 +384,9 @@ fn call(payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
         (name, _) => name,
     };
     recorder.tool(name);
+    if feedback::commits(&payload.arguments) || feedback::commits(&payload.input) {
+        recorder.committed();
+    }
     for skill in skills_read(&payload.arguments).chain(skills_read(&payload.input)) {
         recorder.skill(skill);
     }

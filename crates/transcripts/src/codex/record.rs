@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::lenient::{Content, Keys, List, Object, Text};
+use crate::lenient::{Content, Flag, Keys, List, Number, Object, Text};
 
 /// Any record.
 #[derive(Debug, Default, Deserialize)]
@@ -48,12 +48,18 @@ pub(super) struct Payload<'a> {
     pub(super) item: Object<Item<'a>>,
     /// Of `turn_aborted`.
     pub(super) reason: Text<'a>,
+    /// Of `thread_rolled_back`.
+    pub(super) num_turns: Number,
+    /// Of `undo_completed`.
+    pub(super) success: Flag,
 
     // tools
     pub(super) name: Text<'a>,
     pub(super) arguments: Text<'a>,
     pub(super) input: Text<'a>,
+    pub(super) output: Text<'a>,
     pub(super) changes: Keys<'a>,
+    pub(super) status: Text<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -88,4 +94,5 @@ pub(super) struct Item<'a> {
     pub(super) id: Text<'a>,
     pub(super) content: Content<'a, Part<'a>>,
     pub(super) changes: Keys<'a>,
+    pub(super) status: Text<'a>,
 }
