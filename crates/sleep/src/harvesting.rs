@@ -8,7 +8,9 @@ use skillopt_core::agent::Agent;
 use skillopt_core::task::Task;
 use skillopt_core::{Instant, Problem};
 use skillopt_settings::{Scope as ScopeSetting, Source};
-use skillopt_transcripts::{Harvest, Homes, ProjectScope, Request, Scope, harvest};
+use skillopt_transcripts::{
+    Harvest, Homes, POWER_SUPPLIES, ProjectScope, Request, Scope, harvest, on_battery,
+};
 
 use crate::context::Context;
 
@@ -103,6 +105,7 @@ pub fn request(context: &Context, everything: bool) -> Result<Request, Problem> 
         positive_words: settings.positive_words.clone(),
         false_alarms: settings.false_alarms.clone(),
         threads: 0,
+        on_battery: on_battery(Path::new(POWER_SUPPLIES)),
     })
 }
 

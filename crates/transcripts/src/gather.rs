@@ -1,5 +1,6 @@
 //! Finding the files of one agent and reading those that changed.
 
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
@@ -15,14 +16,13 @@ use crate::files::{Found, Search};
 use crate::harvest::{Harvest, Looked};
 use crate::index::{self, Facts, Index, Known, place_of};
 use crate::lines::{Buffer, Limits};
+use crate::power;
 use crate::reading::Exchange;
 use crate::reason::Reason;
 use crate::request::Request;
 use crate::rules::Rules;
 use crate::scope::Project;
 
-/// Most reader threads when the request leaves it open.
-const THREADS: usize = 4;
 /// How often a running harvest looks whether it should stop.
 const PATIENCE: Duration = Duration::from_millis(50);
 /// Most rows that are stored in one transaction.
@@ -171,11 +171,9 @@ impl Gathering<'_> {
             limits: self.limits,
             stop: &stop,
         };
-        let threads = match self.request.threads {
-            0 => std::thread::available_parallelism().map_or(1, |cores| cores.get().min(THREADS)),
-            asked => asked,
-        };
-        let threads = threads.min(work.len());
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let on_battery = self.request.on_battery;
+        let threads = power::threads(self.request.threads, on_battery, cores).min(work.len());
         let outcome = std::thread::scope(|scope| {
             let (sender, receiver) = sync_channel(threads);
             for _ in 0..threads {
@@ -187,7 +185,12 @@ impl Gathering<'_> {
                     work,
                     next: &next,
                 };
-                scope.spawn(move || reader.run(&sender));
+                scope.spawn(move || {
+                    if on_battery {
+                        power::step_back();
+                    }
+                    reader.run(&sender);
+                });
             }
             drop(sender);
             let mut outcome = Ok(());

@@ -25,6 +25,7 @@ mod lenient;
 mod lines;
 mod own_calls;
 mod owners;
+mod power;
 mod reading;
 mod reason;
 mod request;
@@ -35,7 +36,8 @@ mod session;
 mod source;
 
 pub use digest::Digest;
-pub use harvest::{FileCounts, Harvest, Looked, harvest};
+pub use harvest::{FileCounts, Harvest, Looked, UnknownRecord, harvest};
+pub use power::{POWER_SUPPLIES, on_battery};
 pub use reason::{Reason, Unit};
 pub use request::{Homes, ProjectScope, Request, Scope};
 pub use retention::Retention;

@@ -68,6 +68,8 @@ pub struct Request {
     pub positive_words: Vec<String>,
     /// Texts that look like secrets and are none.
     pub false_alarms: Vec<String>,
-    /// Reader threads; 0 takes as many as there are cores, at most four.
+    /// Reader threads; 0 takes as many as there are cores, at most four, and one on battery.
     pub threads: usize,
+    /// The machine runs on battery: readers step back for other programs.
+    pub on_battery: bool,
 }
