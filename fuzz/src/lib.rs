@@ -15,6 +15,7 @@ pub type Target = fn(&[u8]);
 pub const TARGETS: &[(&str, Target)] = &[
     ("claude", claude),
     ("codex", codex),
+    ("pi", pi),
     ("python_regex", python_regex),
     ("redaction", redaction),
     ("region", region),
@@ -41,6 +42,11 @@ pub fn claude(data: &[u8]) {
 /// As [`claude`]; the bytes may be compressed.
 pub fn codex(data: &[u8]) {
     session(skillopt_transcripts::codex::read_bytes(data));
+}
+
+/// As [`claude`]; branches of a tree in the file are told apart.
+pub fn pi(data: &[u8]) {
+    session(skillopt_transcripts::pi::read_bytes(data));
 }
 
 fn session(session: Option<Session>) {

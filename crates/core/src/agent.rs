@@ -12,11 +12,13 @@ pub enum Agent {
     Claude,
     /// OpenAI Codex.
     Codex,
+    /// Pi.
+    Pi,
 }
 
 impl Agent {
     /// Every agent this version reads, in the order they are shown.
-    pub const ALL: [Self; 2] = [Self::Claude, Self::Codex];
+    pub const ALL: [Self; 3] = [Self::Claude, Self::Codex, Self::Pi];
 
     /// The name used in flags, settings, rows and `--json`.
     #[must_use]
@@ -24,6 +26,7 @@ impl Agent {
         match self {
             Self::Claude => "claude",
             Self::Codex => "codex",
+            Self::Pi => "pi",
         }
     }
 
@@ -33,6 +36,7 @@ impl Agent {
         match self {
             Self::Claude => "Claude Code",
             Self::Codex => "Codex",
+            Self::Pi => "Pi",
         }
     }
 

@@ -9,48 +9,31 @@ use skillopt_core::task::Task;
 use skillopt_core::{Instant, Problem};
 use skillopt_settings::{Scope as ScopeSetting, Source};
 use skillopt_transcripts::{
-    Harvest, Homes, POWER_SUPPLIES, ProjectScope, Request, Scope, harvest, on_battery,
+    Harvest, Homes, POWER_SUPPLIES, Platform, ProjectScope, Request, Scope, Surroundings, harvest,
+    on_battery,
 };
 
 use crate::context::Context;
+
+/// Where the user of this night is at home.
+pub(crate) fn surroundings(context: &Context) -> Surroundings<'_> {
+    Surroundings {
+        platform: Platform::here(),
+        home: &context.home,
+        environment: &context.environment,
+    }
+}
 
 /// The folders of the agents: the settings, else what the agents' own variables say, else the usual
 /// place in the home folder.
 #[must_use]
 pub fn homes(context: &Context) -> Homes {
-    let pick = |setting: &str, variable: &str, usual: &str| -> Vec<PathBuf> {
-        if !setting.is_empty() {
-            return vec![expand(setting, &context.home)];
-        }
-        match context
-            .environment
-            .get(variable)
-            .filter(|value| !value.is_empty())
-        {
-            // Claude Code takes several folders, separated by commas.
-            Some(value) => value
-                .split(',')
-                .map(|part| expand(part.trim(), &context.home))
-                .collect(),
-            None => vec![context.home.join(usual)],
-        }
-    };
-    Homes {
-        claude: pick(
-            &context.settings.claude_home,
-            "CLAUDE_CONFIG_DIR",
-            ".claude",
-        ),
-        codex: pick(&context.settings.codex_home, "CODEX_HOME", ".codex"),
-    }
-}
-
-/// `~` at the start means the home folder; a relative path is below the home folder.
-pub(crate) fn expand(path: &str, home: &Path) -> PathBuf {
-    match path.strip_prefix('~') {
-        Some(rest) => home.join(rest.trim_start_matches(['/', '\\'])),
-        None => home.join(path),
-    }
+    let settings = &context.settings;
+    Homes::find(&surroundings(context), |agent| match agent {
+        Agent::Claude => &settings.claude_home,
+        Agent::Codex => &settings.codex_home,
+        Agent::Pi => &settings.pi_home,
+    })
 }
 
 /// The agents a source stands for, whether or not they are there.

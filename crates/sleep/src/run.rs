@@ -654,8 +654,14 @@ pub(crate) fn groups(
     };
     let mut by_agent: BTreeMap<Agent, Vec<Task>> = BTreeMap::new();
     for task in tasks {
+        let asked = task.agent.unwrap_or(default);
+        // The agent whose documents are the ones that the asked one reads.
+        let named = targets
+            .iter()
+            .map(|target| target.agent)
+            .find(|&agent| targets::share(agent, asked));
         by_agent
-            .entry(task.agent.unwrap_or(default))
+            .entry(named.unwrap_or(asked))
             .or_default()
             .push(task.clone());
     }

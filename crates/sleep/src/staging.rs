@@ -176,6 +176,8 @@ fn objections(context: &Context, target: &Target, proposed: &str) -> Vec<Objecti
                 .into_iter()
                 .collect()
         }
+        // It reads the whole file, however long.
+        (TargetKind::Memory, Agent::Pi) => Vec::new(),
     }
 }
 
@@ -200,7 +202,7 @@ fn proposed_file(agent: Agent, kind: TargetKind) -> String {
         (Agent::Claude, TargetKind::Skill) => "proposed_SKILL.md".to_owned(),
         (Agent::Claude, TargetKind::Memory) => "proposed_CLAUDE.md".to_owned(),
         (agent, TargetKind::Skill) => format!("proposed_SKILL.{agent}.md"),
-        (Agent::Codex, TargetKind::Memory) => "proposed_AGENTS.md".to_owned(),
+        (Agent::Codex | Agent::Pi, TargetKind::Memory) => "proposed_AGENTS.md".to_owned(),
     }
 }
 

@@ -3,7 +3,10 @@
 //! | Agent | Skill | Memory |
 //! | --- | --- | --- |
 //! | Claude Code | `<claude home>/skills/<managed name>/SKILL.md`, or the skill the user chose | `<project>/CLAUDE.md` |
-//! | Codex | `<project>/.agents/skills/<managed name>/SKILL.md`, or the skill the user chose | `<project>/AGENTS.md` |
+//! | Codex, Pi | `<project>/.agents/skills/<managed name>/SKILL.md`, or the skill the user chose | `<project>/AGENTS.md` |
+//!
+//! Agents in one row read the same documents: they are improved once, from the sessions of all of
+//! them, under the name of the first one that is asked for.
 
 use std::path::{Path, PathBuf};
 
@@ -35,6 +38,9 @@ pub fn resolve(
     let mut targets: Vec<Target> = Vec::new();
     let mut unusable = Vec::new();
     for &agent in agents {
+        if targets.iter().any(|known| share(known.agent, agent)) {
+            continue;
+        }
         for (kind, path) in [
             (TargetKind::Skill, skill_path(context, agent)),
             (TargetKind::Memory, memory_path(context, agent)),
@@ -68,6 +74,11 @@ pub fn resolve(
         return Err(unusable.swap_remove(0));
     }
     Ok((targets, unusable))
+}
+
+/// Whether two agents read the same documents.
+pub(crate) fn share(one: Agent, other: Agent) -> bool {
+    one == other || memory_name(one) == memory_name(other)
 }
 
 fn pin(agent: Agent, kind: TargetKind, path: &Path, roots: &[PathBuf]) -> Result<Target, Problem> {
@@ -116,7 +127,7 @@ fn skill_path(context: &Context, agent: Agent) -> PathBuf {
     }
     let folder = match agent {
         Agent::Claude => claude_home(context).join("skills"),
-        Agent::Codex => Path::new(&context.project.root)
+        Agent::Codex | Agent::Pi => Path::new(&context.project.root)
             .join(".agents")
             .join("skills"),
     };
@@ -124,25 +135,28 @@ fn skill_path(context: &Context, agent: Agent) -> PathBuf {
 }
 
 fn memory_path(context: &Context, agent: Agent) -> PathBuf {
-    let name = match agent {
+    Path::new(&context.project.root).join(memory_name(agent))
+}
+
+const fn memory_name(agent: Agent) -> &'static str {
+    match agent {
         Agent::Claude => "CLAUDE.md",
-        Agent::Codex => "AGENTS.md",
-    };
-    Path::new(&context.project.root).join(name)
+        Agent::Codex | Agent::Pi => "AGENTS.md",
+    }
 }
 
 fn claude_home(context: &Context) -> PathBuf {
     harvesting::homes(context)
-        .claude
-        .into_iter()
-        .next()
+        .of(Agent::Claude)
+        .first()
+        .cloned()
         .unwrap_or_else(|| context.home.join(".claude"))
 }
 
 /// `~` is the home folder; a relative path is below the project.
 pub(crate) fn below_project(context: &Context, path: &str) -> PathBuf {
     if path.starts_with('~') {
-        return harvesting::expand(path, &context.home);
+        return harvesting::surroundings(context).path(path);
     }
     Path::new(&context.project.root).join(path)
 }
@@ -152,8 +166,9 @@ pub(crate) fn below_project(context: &Context, path: &str) -> PathBuf {
 pub fn allowed_roots(context: &Context) -> Vec<PathBuf> {
     let mut roots = vec![PathBuf::from(&context.project.root)];
     let homes = harvesting::homes(context);
-    roots.extend(homes.claude.iter().map(|home| home.join("skills")));
-    roots.extend(homes.codex.iter().map(|home| home.join("skills")));
+    for agent in Agent::ALL {
+        roots.extend(homes.of(agent).iter().map(|home| home.join("skills")));
+    }
     roots.push(context.home.join(".agents").join("skills"));
     roots.extend(
         context
@@ -184,4 +199,19 @@ pub(crate) fn memory_chain(context: &Context, target: &Target) -> Vec<(String, u
     }
     chain.reverse();
     chain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_that_read_the_same_documents_share_them() {
+        for agent in Agent::ALL {
+            assert!(share(agent, agent));
+            let of_claude = share(Agent::Claude, agent);
+            assert_eq!(of_claude, agent == Agent::Claude, "{agent}");
+            assert_eq!(share(agent, Agent::Codex), !of_claude, "{agent}");
+        }
+    }
 }

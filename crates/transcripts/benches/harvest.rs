@@ -243,10 +243,7 @@ fn one_harvest(
     all: bool,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let request = Request {
-        homes: Homes {
-            claude: vec![home.to_owned()],
-            codex: Vec::new(),
-        },
+        homes: Homes::from_iter([(Agent::Claude, vec![home.to_owned()])]),
         agents: vec![Agent::Claude],
         project: ProjectScope {
             roots: vec![PathBuf::from(corpus::project(0))],

@@ -9,7 +9,7 @@ mod record;
 mod rejection;
 
 pub(crate) use history::lost;
-pub(crate) use paths::{STORES, session_id, takes};
+pub(crate) use paths::{STORES, homes, session_id, takes};
 pub(crate) use reader::{Reader, State, VERSION};
 
 use crate::session::Session;

@@ -7,7 +7,7 @@ mod paths;
 mod reader;
 mod record;
 
-pub(crate) use paths::{STORES, session_id, takes};
+pub(crate) use paths::{STORES, homes, session_id, takes};
 pub(crate) use reader::{Reader, State, VERSION};
 
 use crate::session::Session;

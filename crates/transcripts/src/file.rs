@@ -8,103 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::{Deserialize, Serialize};
 use skillopt_core::agent::Agent;
 
-use crate::files::{self, Store, Taken};
+use crate::files;
 use crate::lines::{Buffer, Consumed, Limits, Lines};
+use crate::reader::{Reader, State, session_id};
 use crate::reading::{Reading, Recorder};
 use crate::reason::Reason;
 use crate::rules::Rules;
 use crate::source::{Packing, Unpacked, tail_hash};
-use crate::{claude, codex};
-
-/// The stores below an agent's home.
-pub(crate) const fn stores(agent: Agent) -> &'static [Store] {
-    match agent {
-        Agent::Claude => claude::STORES,
-        Agent::Codex => codex::STORES,
-    }
-}
-
-/// Whether a file is a transcript of the agent, by its name.
-pub(crate) const fn takes(agent: Agent) -> fn(&Path) -> Taken {
-    match agent {
-        Agent::Claude => claude::takes,
-        Agent::Codex => codex::takes,
-    }
-}
-
-/// The version of the agent's reader.
-pub(crate) const fn version(agent: Agent) -> u32 {
-    match agent {
-        Agent::Claude => claude::VERSION,
-        Agent::Codex => codex::VERSION,
-    }
-}
-
-fn session_id(agent: Agent, path: &Path) -> String {
-    match agent {
-        Agent::Claude => claude::session_id(path),
-        Agent::Codex => codex::session_id(path),
-    }
-}
-
-/// The reader of one agent.
-#[derive(Debug)]
-enum Reader {
-    Claude(claude::Reader),
-    Codex(codex::Reader),
-}
-
-/// The reader's own memory, when a huge file is gone on with.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum ReaderState {
-    Claude(claude::State),
-    Codex(codex::State),
-}
-
-impl Reader {
-    fn new(agent: Agent) -> Self {
-        match agent {
-            Agent::Claude => Self::Claude(claude::Reader::default()),
-            Agent::Codex => Self::Codex(codex::Reader::default()),
-        }
-    }
-
-    fn resume(state: ReaderState) -> Self {
-        match state {
-            ReaderState::Claude(state) => Self::Claude(claude::Reader::resume(state)),
-            ReaderState::Codex(state) => Self::Codex(codex::Reader::resume(state)),
-        }
-    }
-
-    fn state(&self) -> ReaderState {
-        match self {
-            Self::Claude(reader) => ReaderState::Claude(reader.state().clone()),
-            Self::Codex(reader) => ReaderState::Codex(reader.state().clone()),
-        }
-    }
-
-    fn line(&mut self, line: &[u8], recorder: &mut Recorder<'_>) {
-        match self {
-            Self::Claude(reader) => reader.line(line, recorder),
-            Self::Codex(reader) => reader.line(line, recorder),
-        }
-    }
-
-    fn needs(&self, beginning: &[u8], recorder: &mut Recorder<'_>) -> bool {
-        match self {
-            Self::Claude(_) => claude::Reader::needs(beginning, recorder),
-            Self::Codex(_) => codex::Reader::needs(beginning, recorder),
-        }
-    }
-
-    fn end(&mut self, recorder: &mut Recorder<'_>) {
-        match self {
-            Self::Claude(_) => {}
-            Self::Codex(reader) => reader.end(recorder),
-        }
-    }
-}
 
 /// How a huge file is gone on with when it has grown.
 #[derive(Debug, Serialize, Deserialize)]
@@ -114,7 +24,7 @@ pub(crate) struct Resume {
     /// Hash of the last of them.
     tail: String,
     reading: Reading,
-    reader: ReaderState,
+    reader: State,
 }
 
 /// What came of a file.

@@ -24,6 +24,8 @@ pub(crate) struct Store {
 pub(crate) enum Taken {
     Yes,
     No,
+    /// Nor is anything in it, if it is a folder.
+    Closed,
     Skipped(Reason),
 }
 
@@ -120,6 +122,9 @@ impl Search {
         folders: &mut Vec<(PathBuf, usize)>,
     ) {
         let taken = takes(&path);
+        if taken == Taken::Closed {
+            return;
+        }
         // Follows links: homes and projects may be linked from elsewhere.
         let metadata = match fs::metadata(&path) {
             Ok(metadata) => metadata,
@@ -134,7 +139,7 @@ impl Search {
             return;
         }
         match taken {
-            Taken::No => {}
+            Taken::No | Taken::Closed => {}
             Taken::Skipped(reason) => self.counts.add(reason),
             Taken::Yes if !metadata.is_file() => self.counts.add(Reason::NotAFile),
             Taken::Yes if exclude.covers(&path) => self.counts.add(Reason::ExcludedFile),

@@ -17,6 +17,7 @@ use crate::harvest::{Harvest, Looked};
 use crate::index::{self, Facts, Index, Known, place_of};
 use crate::lines::{Buffer, Limits};
 use crate::power;
+use crate::reader;
 use crate::reading::Exchange;
 use crate::reason::Reason;
 use crate::request::Request;
@@ -72,10 +73,10 @@ impl Gathering<'_> {
         let mut search = Search::default();
         let mut folders = Vec::new();
         for home in self.request.homes.of(self.agent) {
-            for &store in file::stores(self.agent) {
+            for &store in reader::stores(self.agent) {
                 let before = search.files.len();
                 let present =
-                    search.look(home, store, file::takes(self.agent), &self.rules.exclude);
+                    search.look(home, store, reader::takes(self.agent), &self.rules.exclude);
                 folders.push(Looked {
                     agent: self.agent,
                     folder: home.join(store.folder),

@@ -12,8 +12,9 @@ use skillopt_core::{Instant, Problem};
 use skillopt_store::index::{self as rows, Entry, Stamp};
 use skillopt_store::{Fault, Store};
 
-use crate::file::{FileRead, Resume, version};
+use crate::file::{FileRead, Resume};
 use crate::files::State;
+use crate::reader::version;
 use crate::reading::{Counts, Exchange, Place, Reading};
 use crate::reason::Reason;
 

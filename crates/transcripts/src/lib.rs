@@ -4,7 +4,7 @@
 //! returns the sessions of one project: human turns and the agent's answers, redacted, each message
 //! once however many files hold a copy of it. Whatever is left out is counted with its [`Reason`].
 //!
-//! One folder per agent ([`claude`], [`codex`]) knows that agent's paths and records. Everything
+//! One folder per agent ([`claude`], [`codex`], [`pi`]) knows that agent's paths and records. Everything
 //! else (lines, limits, privacy, scope, copies, the index of files) is the same for every agent.
 //!
 //! Transcripts are written by others and may be anything: broken, huge, hostile, or changing while
@@ -23,9 +23,12 @@ mod head;
 mod index;
 mod lenient;
 mod lines;
+mod meta;
 mod own_calls;
 mod owners;
+pub mod pi;
 mod power;
+mod reader;
 mod reading;
 mod reason;
 mod request;
@@ -33,7 +36,9 @@ mod retention;
 mod rules;
 mod scope;
 mod session;
+mod skills;
 mod source;
+mod surroundings;
 
 pub use digest::Digest;
 pub use harvest::{FileCounts, Harvest, Looked, UnknownRecord, harvest};
@@ -42,3 +47,4 @@ pub use reason::{Reason, Unit};
 pub use request::{Homes, ProjectScope, Request, Scope};
 pub use retention::Retention;
 pub use session::{Author, Session, Turn};
+pub use surroundings::{Platform, Surroundings};

@@ -376,6 +376,11 @@ impl<'r> Recorder<'r> {
         self.rules.keep(raw, HUMAN_LIMIT)
     }
 
+    /// The agent's words as they may be kept.
+    pub(crate) fn keep_answer(&self, raw: &str) -> Kept {
+        self.rules.keep(raw, ANSWER_LIMIT)
+    }
+
     /// A person's words as [`Self::keep`] returned them.
     pub(crate) fn kept(&mut self, id: &str, at: Option<Instant>, kept: Kept) {
         match kept {
@@ -396,7 +401,7 @@ impl<'r> Recorder<'r> {
         let key = if id.is_empty() {
             self.key_without_id(at, words)
         } else {
-            self.key(id)
+            self.key(id, at)
         };
         if self.known.contains(&key) {
             return self.skip(Reason::Copy);
@@ -445,7 +450,7 @@ impl<'r> Recorder<'r> {
         if self.reading.exchanges.len() >= EXCHANGE_LIMIT || self.forbidden_here().is_some() {
             return;
         }
-        let key = self.key(id);
+        let key = self.key(id, at);
         if id.is_empty() || !self.known.insert(key) {
             return;
         }
@@ -677,7 +682,7 @@ impl<'r> Recorder<'r> {
         let Some(mut answer) = self.raw_answer.take() else {
             return;
         };
-        let Kept::Words(text) = self.rules.keep(&answer.text, ANSWER_LIMIT) else {
+        let Kept::Words(text) = self.keep_answer(&answer.text) else {
             return;
         };
         let Some(exchange) = self.reading.exchanges.last_mut() else {
@@ -704,8 +709,16 @@ impl<'r> Recorder<'r> {
             .then_some(Reason::ExcludedDirectory)
     }
 
-    fn key(&self, id: &str) -> u64 {
-        hash(&[self.agent.id().as_bytes(), id.as_bytes()])
+    fn key(&self, id: &str, at: Option<Instant>) -> u64 {
+        let agent = self.agent.id().as_bytes();
+        match self.agent {
+            Agent::Claude | Agent::Codex => hash(&[agent, id.as_bytes()]),
+            // Ids of eight digits are unique in their session only; copies keep the time as well.
+            Agent::Pi => {
+                let at = at.map_or(0, Instant::as_millisecond);
+                hash(&[agent, id.as_bytes(), &at.to_le_bytes()])
+            }
+        }
     }
 
     fn key_without_id(&self, at: Option<Instant>, words: u64) -> u64 {

@@ -90,6 +90,8 @@ reasons! {
     Copy, "copy", Turn, "A resumed or forked copy of a turn that is counted elsewhere.";
     /// Only the agent's list of prompts still has it.
     OnlyInHistory, "only_in_history", Turn, "The session of this prompt is gone; only the agent's list of prompts still has it, without the answer.";
+    /// On a branch of the session that the person left for another one.
+    AbandonedBranch, "abandoned_branch", Turn, "You went back before this turn and went on another way.";
     /// Typed in a folder outside the project.
     OtherDirectory, "other_directory", Turn, "This turn was typed in a folder outside the project.";
     /// Typed in an excluded folder.

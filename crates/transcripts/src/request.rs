@@ -1,27 +1,41 @@
 //! What is asked of a harvest.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use skillopt_core::Instant;
 use skillopt_core::agent::Agent;
 
+use crate::reader;
+use crate::surroundings::Surroundings;
+
 /// Where each agent keeps its state. Several folders per agent are read as one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Homes {
-    /// Folders like `~/.claude`.
-    pub claude: Vec<PathBuf>,
-    /// Folders like `~/.codex`.
-    pub codex: Vec<PathBuf>,
-}
+pub struct Homes(BTreeMap<Agent, Vec<PathBuf>>);
 
 impl Homes {
+    /// The folder a setting names for an agent, or the folders where the agent itself would look.
+    #[must_use]
+    pub fn find<'s>(at: &Surroundings<'_>, setting: impl Fn(Agent) -> &'s str) -> Self {
+        Agent::ALL
+            .into_iter()
+            .map(|agent| match setting(agent) {
+                "" => (agent, reader::homes(agent, at)),
+                folder => (agent, vec![at.path(folder)]),
+            })
+            .collect()
+    }
+
     /// The folders of one agent.
     #[must_use]
     pub fn of(&self, agent: Agent) -> &[PathBuf] {
-        match agent {
-            Agent::Claude => &self.claude,
-            Agent::Codex => &self.codex,
-        }
+        self.0.get(&agent).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl FromIterator<(Agent, Vec<PathBuf>)> for Homes {
+    fn from_iter<T: IntoIterator<Item = (Agent, Vec<PathBuf>)>>(homes: T) -> Self {
+        Self(homes.into_iter().collect())
     }
 }
 

@@ -281,19 +281,14 @@ fn homes_that_are_not_there_are_named() {
     let home = Home::new();
     let harvest = home.harvest();
     assert!(harvest.sessions.is_empty() && harvest.skipped.is_empty());
-    let looked: Vec<(Agent, bool)> = harvest
-        .looked
-        .iter()
-        .map(|looked| (looked.agent, looked.present))
-        .collect();
-    assert_eq!(
-        looked,
-        [
-            (Agent::Claude, false),
-            (Agent::Codex, false),
-            (Agent::Codex, false)
-        ]
-    );
+    for agent in Agent::ALL {
+        let mut looked = harvest.looked.iter().filter(|looked| looked.agent == agent);
+        assert!(
+            looked.clone().next().is_some(),
+            "{agent} was not looked for"
+        );
+        assert!(looked.all(|looked| !looked.present && looked.files == 0));
+    }
 }
 
 /// Real lines of both agents, to be damaged.

@@ -16,7 +16,7 @@ fn fixtures() -> PathBuf {
 fn request(homes: Homes, scope: ProjectScope) -> Request {
     Request {
         homes,
-        agents: vec![Agent::Claude, Agent::Codex],
+        agents: Agent::ALL.to_vec(),
         project: scope,
         ..Request::default()
     }
@@ -30,10 +30,10 @@ fn everything() -> ProjectScope {
 }
 
 fn real_homes() -> Homes {
-    Homes {
-        claude: vec![fixtures().join("claude")],
-        codex: vec![fixtures().join("codex")],
-    }
+    Agent::ALL
+        .into_iter()
+        .map(|agent| (agent, vec![fixtures().join(agent.id())]))
+        .collect()
 }
 
 fn run(request: &Request) -> Harvest {
@@ -66,6 +66,17 @@ fn truth(agent: Agent) -> BTreeMap<String, (Vec<String>, String, Option<String>)
         .collect()
 }
 
+/// The branch of a session for which the oracle has none.
+fn unsaid_branch(agent: Agent, directory: &str) -> &'static str {
+    match agent {
+        // All sessions of Claude Code were made on these.
+        Agent::Claude if directory.ends_with("acme-api") => "feature/pagination",
+        Agent::Claude => "main2",
+        // Pi records no branch, and the oracle has those of Codex.
+        Agent::Codex | Agent::Pi => "",
+    }
+}
+
 #[test]
 fn every_prompt_is_found_and_nothing_else() {
     let harvest = run(&request(real_homes(), everything()));
@@ -95,13 +106,7 @@ fn every_prompt_is_found_and_nothing_else() {
                     .human_turns()
                     .all(|turn| turn.directory == directory)
             );
-            // The oracle has no branches of Claude Code; all of its sessions were made on this one.
-            let claude = if directory.ends_with("acme-api") {
-                "feature/pagination"
-            } else {
-                "main2"
-            };
-            let branch = branch.unwrap_or_else(|| claude.to_owned());
+            let branch = branch.unwrap_or_else(|| unsaid_branch(agent, &directory).to_owned());
             assert_eq!(session.branch, branch, "{agent} {}", session.id);
             assert!(session.started <= session.ended && session.started.is_some());
         }
@@ -138,6 +143,14 @@ fn what_was_left_out_is_counted() {
         assert_eq!(skipped(Agent::Claude, reason), expected, "{reason:?}");
     }
     for (reason, expected) in [
+        (Reason::ApiError, 1),
+        (Reason::Context, 3),
+        (Reason::AbandonedBranch, 0),
+        (Reason::Malformed, 0),
+    ] {
+        assert_eq!(skipped(Agent::Pi, reason), expected, "{reason:?}");
+    }
+    for (reason, expected) in [
         (Reason::EngineCall, 1),
         (Reason::Subagent, 1),
         (Reason::Malformed, 0),
@@ -148,10 +161,10 @@ fn what_was_left_out_is_counted() {
 
 #[test]
 fn sessions_an_optimizer_made_are_absent() {
-    let homes = Homes {
-        claude: vec![fixtures().join("engine-claude")],
-        codex: vec![fixtures().join("engine-codex")],
-    };
+    let homes = Agent::ALL
+        .into_iter()
+        .map(|agent| (agent, vec![fixtures().join(format!("engine-{agent}"))]))
+        .collect();
     let harvest = run(&request(homes, everything()));
     assert!(harvest.sessions.is_empty(), "{:#?}", harvest.sessions);
     assert_eq!(harvest.skipped[&(Agent::Claude, Reason::EngineCall)], 4);
@@ -175,6 +188,8 @@ fn a_project_gets_its_own_sessions() {
         ids,
         [
             "01a22847-15a4-79f0-b0c0-099244defcd5",
+            "2026-11-29T17-13-09-882Z_01a2284b-dbf9-70e5-bcbc-cabc465f15c5",
+            "2026-11-29T17-14-15-018Z_01a2284c-da6a-7561-b1b7-5d08e6e2d667",
             "c1f7badf-b7c7-4c72-9238-8ae9c6f51193",
             "f1c988ac-edba-4cd5-b5ee-d83605902ce7",
         ]
@@ -215,6 +230,16 @@ fn turns_carry_what_mining_needs() {
     let codex = session("01a22847-0a59-7ad0-835a-6eba6522aca4");
     assert_eq!(codex.skills, ["release-notes"]);
     assert_eq!(codex.tools, ["exec_command"]);
+
+    let pi = session("2026-11-29T17-13-02-618Z_01a2284b-bf99-71ea-9dae-8225dcbadc9c");
+    assert_eq!(pi.skills, ["release-notes"]);
+    let pi = session("2026-11-29T17-13-45-866Z_01a2284c-6889-7240-a7b5-3b9ad4b3e64a");
+    assert_eq!(pi.tools, ["bash", "write"]);
+    assert_eq!(pi.files, ["/home/dana/work/acme-api/src/pages.py"]);
+    assert_eq!(
+        pi.turns[1].text,
+        "The bug was an off-by-one in `last_page()`: it divided `len(items)` instead of `len(items) - 1`. I changed `src/pages.py` and the test now passes."
+    );
 
     // The message was sent while the agent worked on the one before.
     let queued = session("b87e445b-849e-4722-82ec-c6a1dee7e82e");

@@ -35,10 +35,13 @@ fn same(incremental: &Harvest, scratch: &Harvest) {
 
 fn fixtures() -> Homes {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/transcripts");
-    Homes {
-        claude: vec![fixtures.join("claude"), fixtures.join("engine-claude")],
-        codex: vec![fixtures.join("codex"), fixtures.join("engine-codex")],
-    }
+    Agent::ALL
+        .into_iter()
+        .map(|agent| {
+            let engine = fixtures.join(format!("engine-{agent}"));
+            (agent, vec![fixtures.join(agent.id()), engine])
+        })
+        .collect()
 }
 
 #[test]

@@ -1,9 +1,18 @@
 //! Where Claude Code keeps its sessions.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::files::{Store, Taken};
 use crate::reason::Reason;
+use crate::surroundings::Surroundings;
+
+/// `$CLAUDE_CONFIG_DIR`, which may name several folders with commas between them, or `~/.claude`.
+pub(crate) fn homes(at: &Surroundings<'_>) -> Vec<PathBuf> {
+    match at.variable("CLAUDE_CONFIG_DIR") {
+        Some(folders) => folders.split(',').map(|one| at.path(one.trim())).collect(),
+        None => vec![at.home.join(".claude")],
+    }
+}
 
 /// `<home>/projects/<folder name with every odd character as a dash>/<session id>.jsonl`. The
 /// folder's name says nothing for certain (two projects can share one), so it is never decoded.

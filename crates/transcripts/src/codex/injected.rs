@@ -2,7 +2,7 @@
 //!
 //! Today's versions mark each part of a message with its kind; this is for those that do not.
 
-use skillopt_core::text::head;
+use crate::meta::is_meta;
 
 /// How parts begin that the program put in.
 const OPENINGS: [&str; 10] = [
@@ -40,18 +40,6 @@ pub(super) fn words(part: &str) -> Option<&str> {
     }
     let injected = OPENINGS.iter().any(|opening| text.starts_with(opening));
     (!injected && !text.is_empty() && !is_meta(text)).then_some(text)
-}
-
-/// The meta filter of §3.1.
-fn is_meta(text: &str) -> bool {
-    let beginning = head(text, 200);
-    (text.starts_with('<') && text.ends_with('>'))
-        || (text.starts_with('/') && text.split_whitespace().count() <= 3)
-        || text.starts_with("[Pasted text")
-        || text.starts_with("Caveat:")
-        || text.starts_with("# /")
-        || beginning.contains("<command-message>")
-        || beginning.contains("<command-name>")
 }
 
 #[cfg(test)]

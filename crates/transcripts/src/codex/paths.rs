@@ -1,8 +1,14 @@
 //! Where Codex keeps its sessions.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::files::{Store, Taken};
+use crate::surroundings::Surroundings;
+
+/// `$CODEX_HOME` or `~/.codex`.
+pub(crate) fn homes(at: &Surroundings<'_>) -> Vec<PathBuf> {
+    vec![at.path_or("CODEX_HOME", ".codex")]
+}
 
 /// `<home>/sessions/YYYY/MM/DD/rollout-<local time>-<thread id>.jsonl`; archiving a thread moves its
 /// file to `<home>/archived_sessions/`. Older files are compressed (`.jsonl.zst`).

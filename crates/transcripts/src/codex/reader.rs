@@ -18,6 +18,7 @@ use crate::lenient::{Content, Keys, NotReadable, parse};
 use crate::reading::{Recorder, instant, short};
 use crate::reason::Reason;
 use crate::rules::Kept;
+use crate::skills;
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
 pub(crate) const VERSION: u32 = 2;
@@ -387,7 +388,8 @@ fn call(payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
     if feedback::commits(&payload.arguments) || feedback::commits(&payload.input) {
         recorder.committed();
     }
-    for skill in skills_read(&payload.arguments).chain(skills_read(&payload.input)) {
+    // Codex has no call for skills: it reads `<skill>/SKILL.md`.
+    for skill in skills::read_by(&payload.arguments).chain(skills::read_by(&payload.input)) {
         recorder.skill(skill);
     }
     if name == "apply_patch" {
@@ -403,17 +405,6 @@ fn call(payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
             recorder.file(file.unwrap_or_default().trim());
         }
     }
-}
-
-/// Codex has no call for skills: it reads `<skill>/SKILL.md`.
-fn skills_read(arguments: &str) -> impl Iterator<Item = &str> {
-    arguments.match_indices("/SKILL.md").filter_map(|(at, _)| {
-        let before = &arguments[..at];
-        let start = before
-            .rfind(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')))
-            .map_or(0, |at| at + 1);
-        Some(&before[start..]).filter(|name| !name.is_empty() && !name.starts_with('.'))
-    })
 }
 
 fn files(changes: &Keys<'_>, recorder: &mut Recorder<'_>) {

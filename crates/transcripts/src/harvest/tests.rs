@@ -10,7 +10,7 @@ use skillopt_store::{Store, SystemClock};
 use tempfile::TempDir;
 
 use super::*;
-use crate::request::{Homes, ProjectScope, Scope};
+use crate::request::{ProjectScope, Scope};
 
 struct Bench {
     home: TempDir,
@@ -23,10 +23,10 @@ impl Bench {
     fn new(limits: Limits) -> Self {
         let home = tempfile::tempdir().unwrap();
         let request = Request {
-            homes: Homes {
-                claude: vec![home.path().to_owned()],
-                codex: vec![home.path().to_owned()],
-            },
+            homes: Agent::ALL
+                .into_iter()
+                .map(|agent| (agent, vec![home.path().join(agent.id())]))
+                .collect(),
             agents: Agent::ALL.to_vec(),
             project: ProjectScope {
                 roots: Vec::new(),
@@ -86,6 +86,12 @@ fn codex_lines() -> Vec<u8> {
     )
 }
 
+fn pi_lines() -> Vec<u8> {
+    fixture(
+        "pi/sessions/--home-dana-work-acme-api--/2026-11-29T17-13-45-866Z_01a2284c-6889-7240-a7b5-3b9ad4b3e64a.jsonl",
+    )
+}
+
 fn fixture(name: &str) -> Vec<u8> {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/transcripts");
     std::fs::read(fixtures.join(name)).unwrap()
@@ -94,8 +100,9 @@ fn fixture(name: &str) -> Vec<u8> {
 #[test]
 fn a_huge_file_is_gone_on_with_wherever_it_was_cut() {
     for (name, bytes) in [
-        ("projects/-w-app/s1.jsonl", claude_lines()),
-        ("sessions/2026/rollout-s1.jsonl", codex_lines()),
+        ("claude/projects/-w-app/s1.jsonl", claude_lines()),
+        ("codex/sessions/2026/rollout-s1.jsonl", codex_lines()),
+        ("pi/sessions/--w-app--/s1.jsonl", pi_lines()),
     ] {
         let bench = Bench::new(huge_from(1));
         let path = bench.path(name);
@@ -121,7 +128,7 @@ fn a_huge_file_is_gone_on_with_wherever_it_was_cut() {
 #[test]
 fn only_the_new_end_of_a_huge_file_is_read() {
     let bench = Bench::new(huge_from(100_000));
-    let path = bench.path("projects/-w-app/s1.jsonl");
+    let path = bench.path("claude/projects/-w-app/s1.jsonl");
     let bytes = claude_lines();
     bench.append(&path, &bytes[..150_000]);
     assert_eq!(bench.check().files.continued, 0);
@@ -134,7 +141,7 @@ fn only_the_new_end_of_a_huge_file_is_read() {
 #[test]
 fn a_huge_file_that_was_rewritten_is_read_from_its_start() {
     let bench = Bench::new(huge_from(1));
-    let path = bench.path("projects/-w-app/s1.jsonl");
+    let path = bench.path("claude/projects/-w-app/s1.jsonl");
     let bytes = claude_lines();
     bench.append(&path, &bytes);
     bench.check();
@@ -158,7 +165,7 @@ fn a_compressed_file_is_read_to_the_limit() {
         decompressed: 100_000,
         ..Limits::default()
     });
-    let path = bench.path("projects/-w-app/s1.jsonl.zst");
+    let path = bench.path("claude/projects/-w-app/s1.jsonl.zst");
     bench.append(
         &path,
         &zstd::encode_all(claude_lines().as_slice(), 3).unwrap(),
@@ -179,7 +186,7 @@ fn what_was_read_before_a_stop_is_remembered() {
     let bytes = claude_lines();
     for number in 0..20 {
         bench.append(
-            &bench.path(&format!("projects/-w-app/s{number}.jsonl")),
+            &bench.path(&format!("claude/projects/-w-app/s{number}.jsonl")),
             &bytes,
         );
     }

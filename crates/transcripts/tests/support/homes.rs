@@ -7,9 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use skillopt_core::agent::Agent;
-use skillopt_transcripts::{
-    Harvest, Homes, ProjectScope, Reason, Request, Scope, Session, harvest,
-};
+use skillopt_transcripts::{Harvest, ProjectScope, Reason, Request, Scope, Session, harvest};
 use tempfile::TempDir;
 
 /// A temporary home of both agents.
@@ -23,10 +21,10 @@ impl Home {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let request = Request {
-            homes: Homes {
-                claude: vec![folder.path().join("claude")],
-                codex: vec![folder.path().join("codex")],
-            },
+            homes: Agent::ALL
+                .into_iter()
+                .map(|agent| (agent, vec![folder.path().join(agent.id())]))
+                .collect(),
             agents: Agent::ALL.to_vec(),
             project: ProjectScope {
                 roots: Vec::new(),

@@ -1,0 +1,40 @@
+//! Text in a person's place that no person typed, told by its shape (§3.1 of the reference).
+
+use skillopt_core::text::head;
+
+/// Whether a program or a command wrote this. Agents that mark such text in their records do not
+/// need it.
+pub(crate) fn is_meta(text: &str) -> bool {
+    let text = text.trim();
+    let beginning = head(text, 200);
+    (text.starts_with('<') && text.ends_with('>'))
+        || (text.starts_with('/') && text.split_whitespace().count() <= 3)
+        || text.starts_with("[Pasted text")
+        || text.starts_with("Caveat:")
+        || text.starts_with("# /")
+        || beginning.contains("<command-message>")
+        || beginning.contains("<command-name>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_of_programs_are_known() {
+        for text in [
+            "<note>x</note>",
+            " /compact ",
+            "/skill:a b c",
+            "[Pasted text #1]",
+            "Caveat: x",
+            "# /review",
+            "x <command-name>/a</command-name>",
+        ] {
+            assert!(is_meta(text), "{text}");
+        }
+        for text in ["", "fix it", "a < b > c", "/src/a.rs is broken, fix it"] {
+            assert!(!is_meta(text), "{text}");
+        }
+    }
+}

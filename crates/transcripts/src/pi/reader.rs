@@ -1,0 +1,269 @@
+//! Records of Pi become turns.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use skillopt_core::Instant;
+
+use super::head::{Head, Kind, head, of_role, of_type};
+use super::record::{Block, Message, Record};
+use super::tree::{Act, Says, Tree};
+use crate::lenient::{Content, NotReadable, parse};
+use crate::meta::is_meta;
+use crate::reading::{Recorder, instant, short};
+use crate::reason::Reason;
+use crate::rules::Kept;
+use crate::skills;
+
+/// Raised whenever the reader reads the same file differently, so that files are read again.
+pub(crate) const VERSION: u32 = 1;
+
+/// Answers longer than this many bytes are made fit to be kept at once; shorter ones only when it
+/// is known which of them count.
+const LONG_ANSWER: usize = 64 * 1024;
+/// Most things one entry of the agent does.
+const ACT_LIMIT: usize = 200;
+
+/// Reads the lines of one file.
+#[derive(Debug, Default)]
+pub(crate) struct Reader {
+    state: State,
+    spare: Vec<u8>,
+}
+
+/// What must be known to go on in the middle of a file.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct State {
+    /// A header was read.
+    begun: bool,
+    tree: Tree,
+}
+
+impl Reader {
+    pub(crate) fn resume(state: State) -> Self {
+        Self {
+            state,
+            spare: Vec::new(),
+        }
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Whether a line that begins like this is needed.
+    pub(crate) fn needs(&mut self, beginning: &[u8], recorder: &mut Recorder<'_>) -> bool {
+        match head(beginning) {
+            Head::Parse => true,
+            Head::Node { id, parent, kind } => {
+                self.state.node(id, parent, kind, recorder);
+                false
+            }
+        }
+    }
+
+    /// One line.
+    pub(crate) fn line(&mut self, line: &[u8], recorder: &mut Recorder<'_>) {
+        if let Head::Node { id, parent, kind } = head(line) {
+            return self.state.node(id, parent, kind, recorder);
+        }
+        match parse::<Record<'_>>(line, &mut self.spare) {
+            Ok((record, repaired)) => {
+                if repaired {
+                    recorder.skip(Reason::Repaired);
+                }
+                self.state.record(&record, recorder);
+            }
+            Err(NotReadable::Malformed) => recorder.skip(Reason::Malformed),
+            Err(NotReadable::NotAnObject) => recorder.skip(Reason::NotAnObject),
+        }
+    }
+
+    /// The file is at its end.
+    pub(crate) fn end(&mut self, recorder: &mut Recorder<'_>) {
+        self.state.tree.tell(recorder);
+    }
+}
+
+impl State {
+    /// An entry of which only the place in the tree is needed.
+    fn node(&mut self, id: &str, parent: &str, kind: Kind<'_>, recorder: &mut Recorder<'_>) {
+        match kind {
+            Kind::Skip(reason) => recorder.skip(reason),
+            Kind::Unknown(name) => recorder.unknown(name),
+            Kind::UnknownRole(name) => recorder.unknown(&format!("message/{name}")),
+        }
+        self.tree.add(short(id), short(parent), None, recorder);
+    }
+
+    fn record(&mut self, record: &Record<'_>, recorder: &mut Recorder<'_>) {
+        let (id, parent) = (short(&record.id), short(&record.parent_id));
+        let at = instant(&record.timestamp);
+        match &*record.r#type {
+            "session" => self.header(record, at, recorder),
+            "message" => {
+                let Some(message) = &record.message.0 else {
+                    recorder.skip(Reason::Malformed);
+                    return self.tree.add(id, parent, None, recorder);
+                };
+                if let Some(kind) = of_role(&message.role) {
+                    return self.node(id, parent, kind, recorder);
+                }
+                let says = if &*message.role == "user" {
+                    person(id, at, message, recorder)
+                } else {
+                    Some(agent(id, at, message, recorder))
+                };
+                self.tree.add(id, parent, says, recorder);
+            }
+            "context_edit" => {
+                recorder.skip(Reason::Bookkeeping);
+                let says = self.tree.position(&record.target_id).map(|target| {
+                    let words = record
+                        .replacement
+                        .0
+                        .as_ref()
+                        .map(|message| fit(words(message), recorder));
+                    Says::Edit {
+                        target,
+                        words: words.unwrap_or_default(),
+                    }
+                });
+                self.tree.add(id, parent, says, recorder);
+            }
+            other => {
+                let kind = of_type(other).unwrap_or(Kind::Unknown(other));
+                self.node(id, parent, kind, recorder);
+            }
+        }
+    }
+
+    fn header(&mut self, header: &Record<'_>, at: Option<Instant>, recorder: &mut Recorder<'_>) {
+        recorder.skip(Reason::Bookkeeping);
+        if self.begun {
+            return;
+        }
+        self.begun = true;
+        recorder.time(at);
+        recorder.place(&header.cwd, "");
+        if !header.parent_session.is_empty() {
+            recorder.holds_copies();
+            let file = header
+                .parent_session
+                .rsplit(['/', '\\'])
+                .next()
+                .unwrap_or_default();
+            recorder.forked_from(file.strip_suffix(".jsonl").unwrap_or(file));
+        }
+    }
+}
+
+fn person(
+    id: &str,
+    at: Option<Instant>,
+    message: &Message<'_>,
+    recorder: &mut Recorder<'_>,
+) -> Option<Says> {
+    let text = words(message);
+    let (skill, words) = without_skill(&text);
+    if is_meta(words) {
+        let reason = if words.trim_start().starts_with('/') {
+            Reason::SlashCommand
+        } else {
+            Reason::Meta
+        };
+        recorder.skip(reason);
+        return None;
+    }
+    Some(Says::Person {
+        id: id.to_owned(),
+        at,
+        kept: recorder.keep(words),
+        skill: short(skill).to_owned(),
+    })
+}
+
+/// `/skill:name words` is stored as the skill's text with the words behind it.
+fn without_skill(text: &str) -> (&str, &str) {
+    let parts = text.strip_prefix("<skill name=\"").and_then(|rest| {
+        let (name, rest) = rest.split_once('"')?;
+        let (_, words) = rest.split_once("\n</skill>")?;
+        Some((name, words.trim_start()))
+    });
+    parts.unwrap_or(("", text))
+}
+
+fn agent(
+    id: &str,
+    at: Option<Instant>,
+    message: &Message<'_>,
+    recorder: &mut Recorder<'_>,
+) -> Says {
+    let failed = &*message.stop_reason == "error";
+    if failed {
+        recorder.skip(Reason::ApiError);
+    }
+    Says::Agent {
+        id: id.to_owned(),
+        at,
+        words: if failed {
+            String::new()
+        } else {
+            fit(words(message), recorder)
+        },
+        acts: acts(message),
+        interrupted: &*message.stop_reason == "aborted",
+    }
+}
+
+fn acts(message: &Message<'_>) -> Vec<Act> {
+    let mut acts = Vec::new();
+    let Content::Blocks(blocks) = &message.content else {
+        return acts;
+    };
+    for block in blocks.iter().filter(|block| &*block.r#type == "toolCall") {
+        acts.push(Act::Tool(short(&block.name).to_owned()));
+        let Some(arguments) = &block.arguments.0 else {
+            continue;
+        };
+        // Pi has no call for skills: it reads `<skill>/SKILL.md`.
+        let read = skills::read_by(&arguments.command).chain(skills::read_by(&arguments.path));
+        match &*block.name {
+            "bash" | "read" => acts.extend(read.map(|skill| Act::Skill(skill.to_owned()))),
+            "write" | "edit" => acts.push(Act::File(short(&arguments.path).to_owned())),
+            _ => {}
+        }
+    }
+    acts.truncate(ACT_LIMIT);
+    acts
+}
+
+/// The words of a message: its text, without what the model thought.
+fn words<'a>(message: &'a Message<'a>) -> Cow<'a, str> {
+    let blocks: &[Block<'a>] = match &message.content {
+        Content::Text(text) => return Cow::Borrowed(text),
+        Content::Blocks(blocks) => blocks,
+    };
+    let mut texts = blocks
+        .iter()
+        .filter(|block| &*block.r#type == "text")
+        .map(|block| &*block.text);
+    let first = texts.next().unwrap_or_default();
+    texts.fold(Cow::Borrowed(first), |mut joined, text| {
+        let owned = joined.to_mut();
+        owned.push('\n');
+        owned.push_str(text);
+        joined
+    })
+}
+
+/// An answer that is kept until it is known whether it counts.
+fn fit(words: Cow<'_, str>, recorder: &Recorder<'_>) -> String {
+    if words.len() <= LONG_ANSWER {
+        return words.into_owned();
+    }
+    match recorder.keep_answer(&words) {
+        Kept::Words(words) => words,
+        Kept::Private | Kept::Wordless => String::new(),
+    }
+}

@@ -1,0 +1,245 @@
+//! The entries of a session as a tree.
+//!
+//! Every entry names the one it follows. A person can go back to an earlier entry and go on from
+//! there; the file keeps both branches, and the last entry says which one is the session now.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+use skillopt_core::Instant;
+
+use crate::reading::Recorder;
+use crate::reason::Reason;
+use crate::rules::Kept;
+
+/// Most entries kept of one file.
+const ENTRY_LIMIT: usize = 200_000;
+/// Most bytes of a person's words kept of one file, and as many of the agent's.
+const TEXT_LIMIT: usize = 8 * 1024 * 1024;
+
+/// What is kept of an entry.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum Says {
+    /// A person's words, and the skill whose text was put before them.
+    Person {
+        id: String,
+        at: Option<Instant>,
+        kept: Kept,
+        skill: String,
+    },
+    /// What the agent said and did.
+    Agent {
+        id: String,
+        at: Option<Instant>,
+        words: String,
+        acts: Vec<Act>,
+        interrupted: bool,
+    },
+    /// Another entry's words are replaced by these.
+    Edit { target: u32, words: String },
+}
+
+/// One thing the agent did.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum Act {
+    Tool(String),
+    Skill(String),
+    File(String),
+}
+
+/// The entries so far.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(from = "Vec<Entry>", into = "Vec<Entry>")]
+pub(super) struct Tree {
+    entries: Vec<Entry>,
+    /// Positions by id.
+    known: HashMap<String, u32>,
+    person_bytes: usize,
+    agent_bytes: usize,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Entry {
+    id: String,
+    parent: Option<u32>,
+    says: Option<Box<Says>>,
+}
+
+impl From<Vec<Entry>> for Tree {
+    fn from(entries: Vec<Entry>) -> Self {
+        let mut tree = Self::default();
+        for entry in entries {
+            tree.push(entry);
+        }
+        tree
+    }
+}
+
+impl From<Tree> for Vec<Entry> {
+    fn from(tree: Tree) -> Self {
+        tree.entries
+    }
+}
+
+impl Tree {
+    /// Adds an entry. One without an id follows the entry before it, as all did in the first
+    /// version; so does one whose parent was lost.
+    pub(super) fn add(
+        &mut self,
+        id: &str,
+        parent: &str,
+        says: Option<Says>,
+        recorder: &mut Recorder<'_>,
+    ) {
+        let person = matches!(says, Some(Says::Person { .. }));
+        if !id.is_empty() && self.known.contains_key(id) {
+            if person {
+                recorder.skip(Reason::Copy);
+            }
+            return;
+        }
+        if self.entries.len() >= ENTRY_LIMIT {
+            if person {
+                recorder.skip(Reason::BeyondLimit);
+            }
+            return;
+        }
+        let before = self
+            .entries
+            .len()
+            .checked_sub(1)
+            .and_then(|at| u32::try_from(at).ok());
+        let parent = match (id, parent) {
+            ("", _) => before,
+            (_, "") => None,
+            (_, parent) => self.known.get(parent).copied().or(before),
+        };
+        let fits = says.as_ref().is_none_or(|says| self.fits(says));
+        if !fits {
+            recorder.skip(Reason::BeyondLimit);
+        }
+        self.push(Entry {
+            id: id.to_owned(),
+            parent,
+            says: says.filter(|_| fits).map(Box::new),
+        });
+    }
+
+    /// The position of an entry.
+    pub(super) fn position(&self, id: &str) -> Option<u32> {
+        self.known.get(id).copied()
+    }
+
+    fn fits(&self, says: &Says) -> bool {
+        let (person, agent) = bytes(says);
+        self.person_bytes + person <= TEXT_LIMIT && self.agent_bytes + agent <= TEXT_LIMIT
+    }
+
+    fn push(&mut self, entry: Entry) {
+        if let (false, Ok(at)) = (entry.id.is_empty(), u32::try_from(self.entries.len())) {
+            self.known.insert(entry.id.clone(), at);
+        }
+        if let Some(says) = &entry.says {
+            let (person, agent) = bytes(says);
+            self.person_bytes += person;
+            self.agent_bytes += agent;
+        }
+        self.entries.push(entry);
+    }
+
+    /// Tells the recorder what stands on the branch of the last entry, and lets go of everything.
+    pub(super) fn tell(&mut self, recorder: &mut Recorder<'_>) {
+        let mut on_branch = vec![false; self.entries.len()];
+        let mut at = self.entries.len().checked_sub(1);
+        while let Some(position) = at {
+            on_branch[position] = true;
+            // A parent stands before its child, so this comes to an end.
+            at = self.entries[position].parent.map(|parent| parent as usize);
+        }
+        let entries = std::mem::take(&mut self.entries);
+        let mut edits: HashMap<u32, String> = HashMap::new();
+        let mut said = Vec::new();
+        for (position, entry) in entries.into_iter().enumerate() {
+            match (on_branch[position], entry.says.map(|says| *says)) {
+                (true, Some(Says::Edit { target, words })) => {
+                    edits.insert(target, words);
+                }
+                (true, Some(says)) => said.push((position, says)),
+                (false, Some(Says::Person { .. })) => recorder.skip(Reason::AbandonedBranch),
+                (false, Some(Says::Agent { .. } | Says::Edit { .. })) | (_, None) => {}
+            }
+        }
+        for (position, says) in said {
+            let edit = u32::try_from(position)
+                .ok()
+                .and_then(|at| edits.remove(&at));
+            says.tell(edit, recorder);
+        }
+        *self = Self::default();
+    }
+}
+
+impl Says {
+    fn tell(self, edit: Option<String>, recorder: &mut Recorder<'_>) {
+        match self {
+            // What a person typed was typed, whatever the model is shown of it later.
+            Self::Person {
+                id,
+                at,
+                kept,
+                skill,
+            } => {
+                match (&kept, skill.is_empty()) {
+                    (Kept::Wordless, false) => {
+                        recorder.skip(Reason::SlashCommand);
+                        recorder.aside(&id, at);
+                    }
+                    _ => recorder.kept(&id, at, kept),
+                }
+                recorder.skill(&skill);
+            }
+            Self::Agent {
+                id,
+                at,
+                words,
+                acts,
+                interrupted,
+            } => {
+                recorder.reply(&id, at, &edit.unwrap_or(words));
+                for act in &acts {
+                    match act {
+                        Act::Tool(name) => recorder.tool(name),
+                        Act::Skill(name) => recorder.skill(name),
+                        Act::File(path) => recorder.file(path),
+                    }
+                }
+                if interrupted {
+                    recorder.interrupted();
+                }
+            }
+            Self::Edit { .. } => {}
+        }
+    }
+}
+
+/// Bytes of a person's and of the agent's words.
+fn bytes(says: &Says) -> (usize, usize) {
+    let person = match says {
+        Says::Person {
+            kept: Kept::Words(words),
+            ..
+        } => words.len(),
+        _ => 0,
+    };
+    let agent = match says {
+        Says::Agent { words, acts, .. } => {
+            let acts = acts.iter().map(|act| match act {
+                Act::Tool(name) | Act::Skill(name) | Act::File(name) => name.len() + 32,
+            });
+            words.len() + acts.sum::<usize>()
+        }
+        Says::Edit { words, .. } => words.len(),
+        Says::Person { .. } => 0,
+    };
+    (person, agent)
+}

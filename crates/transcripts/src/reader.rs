@@ -1,0 +1,123 @@
+//! What differs from agent to agent: where its files are, and which reader reads them.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use skillopt_core::agent::Agent;
+
+use crate::files::{Store, Taken};
+use crate::reading::Recorder;
+use crate::surroundings::Surroundings;
+use crate::{claude, codex, pi};
+
+/// The agent's homes, as the agent itself finds them.
+pub(crate) fn homes(agent: Agent, at: &Surroundings<'_>) -> Vec<PathBuf> {
+    match agent {
+        Agent::Claude => claude::homes(at),
+        Agent::Codex => codex::homes(at),
+        Agent::Pi => pi::homes(at),
+    }
+}
+
+/// The stores below an agent's home.
+pub(crate) const fn stores(agent: Agent) -> &'static [Store] {
+    match agent {
+        Agent::Claude => claude::STORES,
+        Agent::Codex => codex::STORES,
+        Agent::Pi => pi::STORES,
+    }
+}
+
+/// Whether a file is a transcript of the agent, by its name.
+pub(crate) const fn takes(agent: Agent) -> fn(&Path) -> Taken {
+    match agent {
+        Agent::Claude => claude::takes,
+        Agent::Codex => codex::takes,
+        Agent::Pi => pi::takes,
+    }
+}
+
+/// The version of the agent's reader.
+pub(crate) const fn version(agent: Agent) -> u32 {
+    match agent {
+        Agent::Claude => claude::VERSION,
+        Agent::Codex => codex::VERSION,
+        Agent::Pi => pi::VERSION,
+    }
+}
+
+/// The session a file holds, by its name.
+pub(crate) fn session_id(agent: Agent, path: &Path) -> String {
+    match agent {
+        Agent::Claude => claude::session_id(path),
+        Agent::Codex => codex::session_id(path),
+        Agent::Pi => pi::session_id(path),
+    }
+}
+
+/// The reader of one agent.
+#[derive(Debug)]
+pub(crate) enum Reader {
+    Claude(claude::Reader),
+    Codex(codex::Reader),
+    Pi(pi::Reader),
+}
+
+/// The reader's own memory, when a huge file is gone on with.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum State {
+    Claude(claude::State),
+    Codex(codex::State),
+    Pi(pi::State),
+}
+
+impl Reader {
+    pub(crate) fn new(agent: Agent) -> Self {
+        match agent {
+            Agent::Claude => Self::Claude(claude::Reader::default()),
+            Agent::Codex => Self::Codex(codex::Reader::default()),
+            Agent::Pi => Self::Pi(pi::Reader::default()),
+        }
+    }
+
+    pub(crate) fn resume(state: State) -> Self {
+        match state {
+            State::Claude(state) => Self::Claude(claude::Reader::resume(state)),
+            State::Codex(state) => Self::Codex(codex::Reader::resume(state)),
+            State::Pi(state) => Self::Pi(pi::Reader::resume(state)),
+        }
+    }
+
+    pub(crate) fn state(&self) -> State {
+        match self {
+            Self::Claude(reader) => State::Claude(reader.state().clone()),
+            Self::Codex(reader) => State::Codex(reader.state().clone()),
+            Self::Pi(reader) => State::Pi(reader.state().clone()),
+        }
+    }
+
+    pub(crate) fn line(&mut self, line: &[u8], recorder: &mut Recorder<'_>) {
+        match self {
+            Self::Claude(reader) => reader.line(line, recorder),
+            Self::Codex(reader) => reader.line(line, recorder),
+            Self::Pi(reader) => reader.line(line, recorder),
+        }
+    }
+
+    pub(crate) fn needs(&mut self, beginning: &[u8], recorder: &mut Recorder<'_>) -> bool {
+        match self {
+            Self::Claude(_) => claude::Reader::needs(beginning, recorder),
+            Self::Codex(_) => codex::Reader::needs(beginning, recorder),
+            Self::Pi(reader) => reader.needs(beginning, recorder),
+        }
+    }
+
+    pub(crate) fn end(&mut self, recorder: &mut Recorder<'_>) {
+        match self {
+            Self::Claude(_) => {}
+            Self::Codex(reader) => reader.end(recorder),
+            Self::Pi(reader) => reader.end(recorder),
+        }
+    }
+}
