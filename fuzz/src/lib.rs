@@ -15,6 +15,7 @@ pub type Target = fn(&[u8]);
 pub const TARGETS: &[(&str, Target)] = &[
     ("claude", claude),
     ("codex", codex),
+    ("copilot", copilot),
     ("pi", pi),
     ("python_regex", python_regex),
     ("redaction", redaction),
@@ -47,6 +48,11 @@ pub fn codex(data: &[u8]) {
 /// As [`claude`]; branches of a tree in the file are told apart.
 pub fn pi(data: &[u8]) {
     session(skillopt_transcripts::pi::read_bytes(data));
+}
+
+/// As [`claude`], of GitHub Copilot CLI.
+pub fn copilot(data: &[u8]) {
+    session(skillopt_transcripts::copilot::read_bytes(data));
 }
 
 fn session(session: Option<Session>) {

@@ -12,13 +12,15 @@ pub enum Agent {
     Claude,
     /// OpenAI Codex.
     Codex,
+    /// GitHub Copilot CLI.
+    Copilot,
     /// Pi.
     Pi,
 }
 
 impl Agent {
     /// Every agent this version reads, in the order they are shown.
-    pub const ALL: [Self; 3] = [Self::Claude, Self::Codex, Self::Pi];
+    pub const ALL: [Self; 4] = [Self::Claude, Self::Codex, Self::Copilot, Self::Pi];
 
     /// The name used in flags, settings, rows and `--json`.
     #[must_use]
@@ -26,6 +28,7 @@ impl Agent {
         match self {
             Self::Claude => "claude",
             Self::Codex => "codex",
+            Self::Copilot => "copilot",
             Self::Pi => "pi",
         }
     }
@@ -36,6 +39,7 @@ impl Agent {
         match self {
             Self::Claude => "Claude Code",
             Self::Codex => "Codex",
+            Self::Copilot => "GitHub Copilot CLI",
             Self::Pi => "Pi",
         }
     }

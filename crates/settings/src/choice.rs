@@ -161,9 +161,9 @@ pub const BACKENDS: Choices = Choices {
 
 pub(crate) const SOURCES: Choices = Choices {
     words: Source::WORDS,
-    aliases: &[],
+    aliases: &[("copilot_cli", "copilot")],
     // What of these a version has is among its own words, which are looked at first.
-    absent: &["copilot", "copilot_cli", "cursor", "pi", "opencode"],
+    absent: &["cursor", "opencode"],
 };
 
 pub(crate) const SCOPES: Choices = Choices {

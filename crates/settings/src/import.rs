@@ -132,6 +132,8 @@ fn translated(row: &'static Row, value: &Value) -> Result<Value, String> {
     let value = match (row.field, value) {
         // §2.1: auto is Codex when it has sessions, else Claude Code.
         ("source", Value::String(text)) if text == "auto" => json!("reference-auto"),
+        // §2.1: there `copilot` is Copilot Chat in VS Code.
+        ("source", Value::String(text)) if text == "copilot" => json!("vscode"),
         ("scope", Value::Array(_)) => {
             return Err(
                 "projects are registered one by one with `skillopt project add`".to_owned(),

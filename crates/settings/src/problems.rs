@@ -137,7 +137,6 @@ pub(crate) const RETIRED: &[(&str, &str)] = &[
         "this version does not have that backend",
     ),
     ("opencode_db", "this version does not read that agent"),
-    ("pi_home", "this version does not read that agent"),
     ("cursor_home", "this version does not read that agent"),
     (
         "vscode_workspace_storage",
@@ -145,7 +144,7 @@ pub(crate) const RETIRED: &[(&str, &str)] = &[
     ),
     (
         "copilot_cli_session_store",
-        "this version does not read that agent",
+        "reads.copilot_home names the folder it lies in",
     ),
 ];
 

@@ -202,6 +202,8 @@ settings! {
     reads.claude_home: String = String::new(), of(Kind::Path, "claude-home").was(&["claude_home"]);
     /// Where Codex keeps its files; empty for $CODEX_HOME or ~/.codex.
     reads.codex_home: String = String::new(), of(Kind::Path, "codex-home").was(&["codex_home"]);
+    /// Where GitHub Copilot CLI keeps its files; empty for $COPILOT_HOME or ~/.copilot.
+    reads.copilot_home: String = String::new(), of(Kind::Path, "copilot-home");
     /// Where Pi keeps its files; empty for $PI_CODING_AGENT_DIR or ~/.pi/agent.
     reads.pi_home: String = String::new(), of(Kind::Path, "pi-home").was(&["pi_home"]);
     /// Which sessions belong to a project.

@@ -32,6 +32,7 @@ pub fn homes(context: &Context) -> Homes {
     Homes::find(&surroundings(context), |agent| match agent {
         Agent::Claude => &settings.claude_home,
         Agent::Codex => &settings.codex_home,
+        Agent::Copilot => &settings.copilot_home,
         Agent::Pi => &settings.pi_home,
     })
 }

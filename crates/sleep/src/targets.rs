@@ -127,7 +127,7 @@ fn skill_path(context: &Context, agent: Agent) -> PathBuf {
     }
     let folder = match agent {
         Agent::Claude => claude_home(context).join("skills"),
-        Agent::Codex | Agent::Pi => Path::new(&context.project.root)
+        Agent::Codex | Agent::Copilot | Agent::Pi => Path::new(&context.project.root)
             .join(".agents")
             .join("skills"),
     };
@@ -141,7 +141,7 @@ fn memory_path(context: &Context, agent: Agent) -> PathBuf {
 const fn memory_name(agent: Agent) -> &'static str {
     match agent {
         Agent::Claude => "CLAUDE.md",
-        Agent::Codex | Agent::Pi => "AGENTS.md",
+        Agent::Codex | Agent::Copilot | Agent::Pi => "AGENTS.md",
     }
 }
 

@@ -4,7 +4,7 @@
 //! returns the sessions of one project: human turns and the agent's answers, redacted, each message
 //! once however many files hold a copy of it. Whatever is left out is counted with its [`Reason`].
 //!
-//! One folder per agent ([`claude`], [`codex`], [`pi`]) knows that agent's paths and records. Everything
+//! One folder per agent ([`claude`], [`codex`], [`copilot`], …) knows that agent's paths and records. Everything
 //! else (lines, limits, privacy, scope, copies, the index of files) is the same for every agent.
 //!
 //! Transcripts are written by others and may be anything: broken, huge, hostile, or changing while
@@ -13,6 +13,7 @@
 mod assembly;
 pub mod claude;
 pub mod codex;
+pub mod copilot;
 mod digest;
 mod exclude;
 mod file;

@@ -8,13 +8,14 @@ use skillopt_core::agent::Agent;
 use crate::files::{Store, Taken};
 use crate::reading::Recorder;
 use crate::surroundings::Surroundings;
-use crate::{claude, codex, pi};
+use crate::{claude, codex, copilot, pi};
 
 /// The agent's homes, as the agent itself finds them.
 pub(crate) fn homes(agent: Agent, at: &Surroundings<'_>) -> Vec<PathBuf> {
     match agent {
         Agent::Claude => claude::homes(at),
         Agent::Codex => codex::homes(at),
+        Agent::Copilot => copilot::homes(at),
         Agent::Pi => pi::homes(at),
     }
 }
@@ -24,6 +25,7 @@ pub(crate) const fn stores(agent: Agent) -> &'static [Store] {
     match agent {
         Agent::Claude => claude::STORES,
         Agent::Codex => codex::STORES,
+        Agent::Copilot => copilot::STORES,
         Agent::Pi => pi::STORES,
     }
 }
@@ -33,6 +35,7 @@ pub(crate) const fn takes(agent: Agent) -> fn(&Path) -> Taken {
     match agent {
         Agent::Claude => claude::takes,
         Agent::Codex => codex::takes,
+        Agent::Copilot => copilot::takes,
         Agent::Pi => pi::takes,
     }
 }
@@ -42,6 +45,7 @@ pub(crate) const fn version(agent: Agent) -> u32 {
     match agent {
         Agent::Claude => claude::VERSION,
         Agent::Codex => codex::VERSION,
+        Agent::Copilot => copilot::VERSION,
         Agent::Pi => pi::VERSION,
     }
 }
@@ -51,6 +55,7 @@ pub(crate) fn session_id(agent: Agent, path: &Path) -> String {
     match agent {
         Agent::Claude => claude::session_id(path),
         Agent::Codex => codex::session_id(path),
+        Agent::Copilot => copilot::session_id(path),
         Agent::Pi => pi::session_id(path),
     }
 }
@@ -60,6 +65,7 @@ pub(crate) fn session_id(agent: Agent, path: &Path) -> String {
 pub(crate) enum Reader {
     Claude(claude::Reader),
     Codex(codex::Reader),
+    Copilot(copilot::Reader),
     Pi(pi::Reader),
 }
 
@@ -69,6 +75,7 @@ pub(crate) enum Reader {
 pub(crate) enum State {
     Claude(claude::State),
     Codex(codex::State),
+    Copilot(copilot::State),
     Pi(pi::State),
 }
 
@@ -77,6 +84,7 @@ impl Reader {
         match agent {
             Agent::Claude => Self::Claude(claude::Reader::default()),
             Agent::Codex => Self::Codex(codex::Reader::default()),
+            Agent::Copilot => Self::Copilot(copilot::Reader::default()),
             Agent::Pi => Self::Pi(pi::Reader::default()),
         }
     }
@@ -85,6 +93,7 @@ impl Reader {
         match state {
             State::Claude(state) => Self::Claude(claude::Reader::resume(state)),
             State::Codex(state) => Self::Codex(codex::Reader::resume(state)),
+            State::Copilot(state) => Self::Copilot(copilot::Reader::resume(state)),
             State::Pi(state) => Self::Pi(pi::Reader::resume(state)),
         }
     }
@@ -93,6 +102,7 @@ impl Reader {
         match self {
             Self::Claude(reader) => State::Claude(reader.state().clone()),
             Self::Codex(reader) => State::Codex(reader.state().clone()),
+            Self::Copilot(reader) => State::Copilot(reader.state().clone()),
             Self::Pi(reader) => State::Pi(reader.state().clone()),
         }
     }
@@ -101,6 +111,7 @@ impl Reader {
         match self {
             Self::Claude(reader) => reader.line(line, recorder),
             Self::Codex(reader) => reader.line(line, recorder),
+            Self::Copilot(reader) => reader.line(line, recorder),
             Self::Pi(reader) => reader.line(line, recorder),
         }
     }
@@ -110,12 +121,13 @@ impl Reader {
             Self::Claude(_) => claude::Reader::needs(beginning, recorder),
             Self::Codex(_) => codex::Reader::needs(beginning, recorder),
             Self::Pi(reader) => reader.needs(beginning, recorder),
+            Self::Copilot(_) => copilot::Reader::needs(beginning, recorder),
         }
     }
 
     pub(crate) fn end(&mut self, recorder: &mut Recorder<'_>) {
         match self {
-            Self::Claude(_) => {}
+            Self::Claude(_) | Self::Copilot(_) => {}
             Self::Codex(reader) => reader.end(recorder),
             Self::Pi(reader) => reader.end(recorder),
         }

@@ -72,8 +72,8 @@ fn unsaid_branch(agent: Agent, directory: &str) -> &'static str {
         // All sessions of Claude Code were made on these.
         Agent::Claude if directory.ends_with("acme-api") => "feature/pagination",
         Agent::Claude => "main2",
-        // Pi records no branch, and the oracle has those of Codex.
-        Agent::Codex | Agent::Pi => "",
+        // Pi records no branch, and the oracle has those of the others.
+        Agent::Codex | Agent::Copilot | Agent::Pi => "",
     }
 }
 
@@ -152,6 +152,16 @@ fn what_was_left_out_is_counted() {
     }
     for (reason, expected) in [
         (Reason::EngineCall, 1),
+        // Of one sub-agent: its prompt and its two answers.
+        (Reason::Sidechain, 3),
+        (Reason::Context, 12),
+        (Reason::ApiError, 1),
+        (Reason::Malformed, 0),
+    ] {
+        assert_eq!(skipped(Agent::Copilot, reason), expected, "{reason:?}");
+    }
+    for (reason, expected) in [
+        (Reason::EngineCall, 1),
         (Reason::Subagent, 1),
         (Reason::Malformed, 0),
     ] {
@@ -190,6 +200,8 @@ fn a_project_gets_its_own_sessions() {
             "01a22847-15a4-79f0-b0c0-099244defcd5",
             "2026-11-29T17-13-09-882Z_01a2284b-dbf9-70e5-bcbc-cabc465f15c5",
             "2026-11-29T17-14-15-018Z_01a2284c-da6a-7561-b1b7-5d08e6e2d667",
+            "2b0fd655-5c1d-47be-a647-bdfbe9cb66b8",
+            "5b74c902-9a1c-49a3-a7b2-e89500a0a3c8",
             "c1f7badf-b7c7-4c72-9238-8ae9c6f51193",
             "f1c988ac-edba-4cd5-b5ee-d83605902ce7",
         ]
@@ -240,6 +252,16 @@ fn turns_carry_what_mining_needs() {
         pi.turns[1].text,
         "The bug was an off-by-one in `last_page()`: it divided `len(items)` instead of `len(items) - 1`. I changed `src/pages.py` and the test now passes."
     );
+
+    let copilot = session("13e3412d-674f-4690-ad06-5a1987a3730d");
+    assert_eq!(copilot.tools, ["bash", "create"]);
+    assert_eq!(copilot.files, ["/home/dana/work/acme-api/src/pages.py"]);
+    let written: Vec<usize> = copilot.human_turns().map(|turn| turn.files.len()).collect();
+    // The first attempt to write it failed.
+    assert_eq!(written, [0, 1, 0]);
+    assert_eq!(copilot.turns[5].text, "Glad it works! Anything else?");
+    let copilot = session("cdc30161-ae0e-45e2-9d00-9786ace64fc5");
+    assert_eq!(copilot.skills, ["release-notes"]);
 
     // The message was sent while the agent worked on the one before.
     let queued = session("b87e445b-849e-4722-82ec-c6a1dee7e82e");

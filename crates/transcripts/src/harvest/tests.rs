@@ -86,6 +86,10 @@ fn codex_lines() -> Vec<u8> {
     )
 }
 
+fn copilot_lines() -> Vec<u8> {
+    fixture("copilot/session-state/13e3412d-674f-4690-ad06-5a1987a3730d/events.jsonl")
+}
+
 fn pi_lines() -> Vec<u8> {
     fixture(
         "pi/sessions/--home-dana-work-acme-api--/2026-11-29T17-13-45-866Z_01a2284c-6889-7240-a7b5-3b9ad4b3e64a.jsonl",
@@ -102,6 +106,7 @@ fn a_huge_file_is_gone_on_with_wherever_it_was_cut() {
     for (name, bytes) in [
         ("claude/projects/-w-app/s1.jsonl", claude_lines()),
         ("codex/sessions/2026/rollout-s1.jsonl", codex_lines()),
+        ("copilot/session-state/s1/events.jsonl", copilot_lines()),
         ("pi/sessions/--w-app--/s1.jsonl", pi_lines()),
     ] {
         let bench = Bench::new(huge_from(1));
