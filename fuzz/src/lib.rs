@@ -16,6 +16,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("claude", claude),
     ("codex", codex),
     ("copilot", copilot),
+    ("vscode", vscode),
+    ("cursor", cursor),
     ("pi", pi),
     ("python_regex", python_regex),
     ("redaction", redaction),
@@ -53,6 +55,16 @@ pub fn pi(data: &[u8]) {
 /// As [`claude`], of GitHub Copilot CLI.
 pub fn copilot(data: &[u8]) {
     session(skillopt_transcripts::copilot::read_bytes(data));
+}
+
+/// As [`claude`], of Copilot Chat in VS Code.
+pub fn vscode(data: &[u8]) {
+    session(skillopt_transcripts::vscode::read_bytes(data));
+}
+
+/// As [`claude`], of Cursor.
+pub fn cursor(data: &[u8]) {
+    session(skillopt_transcripts::cursor::read_bytes(data));
 }
 
 fn session(session: Option<Session>) {

@@ -59,6 +59,26 @@ static EFFECTS: &[Effect] = &[
         "--scope=all",
         "--all-time",
     ]),
+    effect("reads.copilot_home", "FIXTURES/copilot", sessions).with(&[
+        "--source=copilot",
+        "--scope=all",
+        "--all-time",
+    ]),
+    effect("reads.vscode_home", "FIXTURES/vscode", sessions).with(&[
+        "--source=vscode",
+        "--scope=all",
+        "--all-time",
+    ]),
+    effect("reads.cursor_home", "FIXTURES/cursor", sessions).with(&[
+        "--source=cursor",
+        "--scope=all",
+        "--all-time",
+    ]),
+    effect("reads.pi_home", "FIXTURES/pi", sessions).with(&[
+        "--source=pi",
+        "--scope=all",
+        "--all-time",
+    ]),
     effect("reads.scope", "all", sessions).with(&["--all-time", "--claude-home=FIXTURES/claude"]),
     effect("reads.lookback_hours", "1", tasks),
     effect("reads.max_sessions_per_night", "4", night),

@@ -261,12 +261,11 @@ fn usage(error: &clap::Error, json: bool) -> ExitCode {
 }
 
 /// Flags of the reference for sources and backends that come later (§9.2).
-const LATER_FLAGS: [&str; 9] = [
+const LATER_FLAGS: [&str; 8] = [
     "--codex-path",
     "--pi-path",
     "--cursor-path",
     "--opencode-path",
-    "--cursor-home",
     "--vscode-workspace-storage",
     "--copilot-cli-session-store",
     "--opencode-db",

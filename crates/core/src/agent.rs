@@ -14,13 +14,24 @@ pub enum Agent {
     Codex,
     /// GitHub Copilot CLI.
     Copilot,
+    /// Copilot Chat in VS Code.
+    Vscode,
+    /// Cursor.
+    Cursor,
     /// Pi.
     Pi,
 }
 
 impl Agent {
     /// Every agent this version reads, in the order they are shown.
-    pub const ALL: [Self; 4] = [Self::Claude, Self::Codex, Self::Copilot, Self::Pi];
+    pub const ALL: [Self; 6] = [
+        Self::Claude,
+        Self::Codex,
+        Self::Copilot,
+        Self::Vscode,
+        Self::Cursor,
+        Self::Pi,
+    ];
 
     /// The name used in flags, settings, rows and `--json`.
     #[must_use]
@@ -29,6 +40,8 @@ impl Agent {
             Self::Claude => "claude",
             Self::Codex => "codex",
             Self::Copilot => "copilot",
+            Self::Vscode => "vscode",
+            Self::Cursor => "cursor",
             Self::Pi => "pi",
         }
     }
@@ -40,6 +53,8 @@ impl Agent {
             Self::Claude => "Claude Code",
             Self::Codex => "Codex",
             Self::Copilot => "GitHub Copilot CLI",
+            Self::Vscode => "Copilot Chat in VS Code",
+            Self::Cursor => "Cursor",
             Self::Pi => "Pi",
         }
     }

@@ -163,7 +163,7 @@ pub(crate) const SOURCES: Choices = Choices {
     words: Source::WORDS,
     aliases: &[("copilot_cli", "copilot")],
     // What of these a version has is among its own words, which are looked at first.
-    absent: &["cursor", "opencode"],
+    absent: &["opencode"],
 };
 
 pub(crate) const SCOPES: Choices = Choices {

@@ -152,6 +152,7 @@ fn translated(row: &'static Row, value: &Value) -> Result<Value, String> {
         }
         ("claude_home", Value::String(text)) if text == "~/.claude" => json!(""),
         ("codex_home", Value::String(text)) if text == "~/.codex" => json!(""),
+        ("cursor_home", Value::String(text)) if text == "~/.cursor" => json!(""),
         ("pi_home", Value::String(text)) if text == "~/.pi" => json!(""),
         // §2.3: the reference names the folder above the one that Pi calls its own.
         ("pi_home", Value::String(text)) => json!(format!("{}/agent", text.trim_end_matches('/'))),

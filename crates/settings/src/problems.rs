@@ -137,10 +137,9 @@ pub(crate) const RETIRED: &[(&str, &str)] = &[
         "this version does not have that backend",
     ),
     ("opencode_db", "this version does not read that agent"),
-    ("cursor_home", "this version does not read that agent"),
     (
         "vscode_workspace_storage",
-        "this version does not read that agent",
+        "reads.vscode_home names the folder above User/workspaceStorage",
     ),
     (
         "copilot_cli_session_store",

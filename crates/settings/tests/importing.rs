@@ -22,6 +22,46 @@ fn why<'i>(import: &'i Import, name: &str) -> &'i str {
 }
 
 #[test]
+fn agents_and_their_homes_keep_their_meaning() {
+    for (config, key, value) in [
+        (
+            json!({"transcript_source": "copilot"}),
+            "reads.source",
+            "vscode",
+        ),
+        (
+            json!({"transcript_source": "copilot_cli"}),
+            "reads.source",
+            "copilot",
+        ),
+        (json!({"transcript_source": "pi"}), "reads.source", "pi"),
+        (
+            json!({"pi_home": "/srv/pi/"}),
+            "reads.pi_home",
+            "/srv/pi/agent",
+        ),
+        (
+            json!({"cursor_home": "/srv/cursor"}),
+            "reads.cursor_home",
+            "/srv/cursor",
+        ),
+    ] {
+        let import = import(&config);
+        let taken: Vec<_> = import
+            .taken
+            .iter()
+            .map(|taken| (taken.key, taken.value.as_str()))
+            .collect();
+        assert_eq!(taken, [(key, Some(value))], "{config}");
+    }
+    for usual in ["pi_home", "cursor_home"] {
+        let folder = format!("~/.{}", usual.trim_end_matches("_home"));
+        let import = import(&json!({usual: folder}));
+        assert_eq!(why(&import, usual), "it is the default");
+    }
+}
+
+#[test]
 fn known_names_are_taken_and_the_rest_is_explained() {
     let import = import(&json!({
         "transcript_source": "auto", "projects": "invoked", "lookback_hours": -1, "val_fraction": 0.5, "holdout_fraction": 0.2,

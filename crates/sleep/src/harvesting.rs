@@ -33,6 +33,8 @@ pub fn homes(context: &Context) -> Homes {
         Agent::Claude => &settings.claude_home,
         Agent::Codex => &settings.codex_home,
         Agent::Copilot => &settings.copilot_home,
+        Agent::Vscode => &settings.vscode_home,
+        Agent::Cursor => &settings.cursor_home,
         Agent::Pi => &settings.pi_home,
     })
 }

@@ -176,8 +176,10 @@ fn objections(context: &Context, target: &Target, proposed: &str) -> Vec<Objecti
                 .into_iter()
                 .collect()
         }
-        // It reads the whole file, however long.
-        (TargetKind::Memory, Agent::Copilot | Agent::Pi) => Vec::new(),
+        // They read the whole file, however long.
+        (TargetKind::Memory, Agent::Copilot | Agent::Vscode | Agent::Cursor | Agent::Pi) => {
+            Vec::new()
+        }
     }
 }
 
@@ -202,9 +204,10 @@ fn proposed_file(agent: Agent, kind: TargetKind) -> String {
         (Agent::Claude, TargetKind::Skill) => "proposed_SKILL.md".to_owned(),
         (Agent::Claude, TargetKind::Memory) => "proposed_CLAUDE.md".to_owned(),
         (agent, TargetKind::Skill) => format!("proposed_SKILL.{agent}.md"),
-        (Agent::Codex | Agent::Copilot | Agent::Pi, TargetKind::Memory) => {
-            "proposed_AGENTS.md".to_owned()
-        }
+        (
+            Agent::Codex | Agent::Copilot | Agent::Vscode | Agent::Cursor | Agent::Pi,
+            TargetKind::Memory,
+        ) => "proposed_AGENTS.md".to_owned(),
     }
 }
 

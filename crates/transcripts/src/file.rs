@@ -72,6 +72,10 @@ pub(crate) fn read(
     let offset = previous.as_ref().map_or(0, |previous| previous.offset);
     let continued = previous.is_some();
     let mut lines = FileLines::new(agent, previous, conditions);
+    let FileLines {
+        reader, recorder, ..
+    } = &mut lines;
+    reader.opened(path, state.written(), recorder);
     let consumed = match packing {
         Packing::Plain => {
             file.seek(SeekFrom::Start(offset)).map_err(unreadable)?;
@@ -207,6 +211,10 @@ impl Lines for FileLines<'_> {
 
     fn needs(&mut self, beginning: &[u8]) -> bool {
         self.reader.needs(beginning, &mut self.recorder)
+    }
+
+    fn wants_rest(&self) -> bool {
+        self.reader.wants_rest()
     }
 
     fn too_long(&mut self) {

@@ -6,6 +6,8 @@ use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use skillopt_core::Instant;
+
 use crate::exclude::Exclude;
 use crate::reading::Counts;
 use crate::reason::Reason;
@@ -54,6 +56,13 @@ impl State {
             size: metadata.len(),
             mtime_ns: mtime,
         }
+    }
+}
+
+impl State {
+    /// When the file was last written, to the millisecond.
+    pub(crate) fn written(self) -> Option<Instant> {
+        Instant::from_millisecond(self.mtime_ns / 1_000_000).ok()
     }
 }
 

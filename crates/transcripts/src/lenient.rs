@@ -9,6 +9,11 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+/// Most objects in one line: parsed, they take many times the room they take in the line.
+const OBJECT_LIMIT: usize = 200_000;
+/// Most items kept of one list.
+const LIST_LIMIT: usize = 100_000;
+
 /// A visitor's answers for shapes that count as absent.
 macro_rules! absent {
     ($($shape:ident),+) => { $(absent!(@ $shape);)+ };
@@ -184,6 +189,105 @@ impl<'de> Deserialize<'de> for Present {
     }
 }
 
+/// A whole number; absent when the value is anything else. A fraction is rounded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Number(pub(crate) Option<i64>);
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NumberVisitor;
+
+        impl<'de> Visitor<'de> for NumberVisitor {
+            type Value = Number;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                expecting_anything(f)
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+                Ok(Number(None))
+            }
+
+            fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
+                Ok(Number(Some(value)))
+            }
+
+            fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
+                Ok(Number(i64::try_from(value).ok()))
+            }
+
+            fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
+                // The digits, since no conversion of a float says whether it fits.
+                Ok(Number(format!("{value:.0}").parse().ok()))
+            }
+
+            fn visit_unit<E>(self) -> Result<Self::Value, E> {
+                Ok(Number(None))
+            }
+
+            absent!(text, list, map);
+        }
+
+        deserializer.deserialize_any(NumberVisitor)
+    }
+}
+
+/// A string, or an object that stands in its place.
+#[derive(Debug)]
+pub(crate) struct TextOr<'a, T> {
+    pub(crate) text: Text<'a>,
+    pub(crate) object: Option<T>,
+}
+
+impl<T> Default for TextOr<'_, T> {
+    fn default() -> Self {
+        Self {
+            text: Text::default(),
+            object: None,
+        }
+    }
+}
+
+impl<'de: 'a, 'a, T: Deserialize<'de>> Deserialize<'de> for TextOr<'a, T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextOrVisitor<T>(std::marker::PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for TextOrVisitor<T> {
+            type Value = TextOr<'de, T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                expecting_anything(f)
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(TextOr {
+                    text: Text(Cow::Borrowed(text)),
+                    object: None,
+                })
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(TextOr {
+                    text: Text(Cow::Owned(text.to_owned())),
+                    object: None,
+                })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                let object = T::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(TextOr {
+                    text: Text::default(),
+                    object: Some(object),
+                })
+            }
+
+            absent!(scalars, list);
+        }
+
+        deserializer.deserialize_any(TextOrVisitor(std::marker::PhantomData))
+    }
+}
+
 /// An object; absent when the value is anything else.
 #[derive(Debug, Clone)]
 pub(crate) struct Object<T>(pub(crate) Option<T>);
@@ -239,9 +343,13 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
                 let mut items = Vec::new();
-                while let Some(item) = list.next_element()? {
-                    items.push(item);
+                while items.len() < LIST_LIMIT {
+                    match list.next_element()? {
+                        Some(item) => items.push(item),
+                        None => return Ok(List(items)),
+                    }
                 }
+                while list.next_element::<IgnoredAny>()?.is_some() {}
                 Ok(List(items))
             }
 
@@ -362,6 +470,9 @@ pub(crate) fn parse<'a, T: Deserialize<'a>>(
             Err(_) => NotReadable::Malformed,
         });
     }
+    if line.len() > OBJECT_LIMIT && memchr::memchr_iter(b'{', line).count() > OBJECT_LIMIT {
+        return Err(NotReadable::Malformed);
+    }
     if let Ok(value) = serde_json::from_slice(line) {
         return Ok((value, false));
     }
@@ -480,6 +591,65 @@ mod tests {
             assert_eq!(line.flag.0, odd == "true");
             assert_eq!(line.inner.0.is_some(), odd.starts_with('{'));
         }
+    }
+
+    #[test]
+    fn lines_that_would_take_too_much_room_are_not_parsed() {
+        #[derive(Debug, Default, Deserialize)]
+        #[serde(default)]
+        struct Lists<'a> {
+            #[serde(borrow)]
+            texts: List<Text<'a>>,
+            objects: List<Object<Inner>>,
+        }
+        let mut spare = Vec::new();
+        let line = format!(r#"{{"texts":[{}7]}}"#, "7,".repeat(2 * LIST_LIMIT));
+        let (lists, _): (Lists<'_>, bool) = parse(line.as_bytes(), &mut spare).unwrap();
+        assert_eq!(lists.texts.0.len(), LIST_LIMIT);
+        let mut spare = Vec::new();
+        let line = format!(r#"{{"objects":[{}{{}}]}}"#, "{},".repeat(OBJECT_LIMIT));
+        let parsed = parse::<Lists<'_>>(line.as_bytes(), &mut spare);
+        assert_eq!(parsed.err(), Some(NotReadable::Malformed));
+        let mut spare = Vec::new();
+        let (lists, _): (Lists<'_>, bool) =
+            parse(br#"{"objects":[{"flag":true},7]}"#, &mut spare).unwrap();
+        let flags: Vec<bool> = lists
+            .objects
+            .0
+            .iter()
+            .flat_map(|it| &it.0)
+            .map(|it| it.flag.0)
+            .collect();
+        assert_eq!(flags, [true]);
+    }
+
+    #[test]
+    fn numbers_and_things_in_the_place_of_texts() {
+        for (json, expected) in [
+            ("7", Some(7)),
+            ("-7", Some(-7)),
+            ("1767607260000", Some(1_767_607_260_000)),
+            ("1.6", Some(2)),
+            ("18446744073709551615", None),
+            ("1e300", None),
+            ("\"7\"", None),
+            ("true", None),
+            ("null", None),
+            ("[7]", None),
+            ("{}", None),
+        ] {
+            assert_eq!(
+                serde_json::from_str::<Number>(json).unwrap().0,
+                expected,
+                "{json}"
+            );
+        }
+        let text: TextOr<'_, Inner> = serde_json::from_str("\"a\"").unwrap();
+        assert_eq!((&*text.text, text.object.is_some()), ("a", false));
+        let object: TextOr<'_, Inner> = serde_json::from_str("{\"flag\":true}").unwrap();
+        assert!(object.text.is_empty() && object.object.is_some_and(|it| it.flag.0));
+        let neither: TextOr<'_, Inner> = serde_json::from_str("[1]").unwrap();
+        assert!(neither.text.is_empty() && neither.object.is_none());
     }
 
     #[test]

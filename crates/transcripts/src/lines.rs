@@ -45,6 +45,9 @@ pub(crate) trait Lines {
     /// Whether a line that begins like this is needed. Called for lines that do not fit.
     fn needs(&mut self, beginning: &[u8]) -> bool;
 
+    /// Whether what stands behind the last line end is wanted, although it is no JSON value.
+    fn wants_rest(&self) -> bool;
+
     /// A needed line was longer than the limit.
     fn too_long(&mut self);
 
@@ -134,7 +137,7 @@ impl Buffer {
         if reading.passing_over {
             consumed.complete += rest.len() as u64;
         } else if !rest.iter().all(u8::is_ascii_whitespace) && !lines.stop() {
-            if serde_json::from_slice::<serde::de::IgnoredAny>(rest).is_ok() {
+            if lines.wants_rest() || serde_json::from_slice::<serde::de::IgnoredAny>(rest).is_ok() {
                 lines.line(rest);
                 consumed.complete += rest.len() as u64;
             } else {
@@ -210,6 +213,10 @@ pub(crate) mod tests {
 
         fn needs(&mut self, beginning: &[u8]) -> bool {
             !beginning.starts_with(b"skip")
+        }
+
+        fn wants_rest(&self) -> bool {
+            false
         }
 
         fn too_long(&mut self) {

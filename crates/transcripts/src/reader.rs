@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use skillopt_core::Instant;
 use skillopt_core::agent::Agent;
 
 use crate::files::{Store, Taken};
 use crate::reading::Recorder;
 use crate::surroundings::Surroundings;
-use crate::{claude, codex, copilot, pi};
+use crate::{claude, codex, copilot, cursor, pi, vscode};
 
 /// The agent's homes, as the agent itself finds them.
 pub(crate) fn homes(agent: Agent, at: &Surroundings<'_>) -> Vec<PathBuf> {
@@ -16,6 +17,8 @@ pub(crate) fn homes(agent: Agent, at: &Surroundings<'_>) -> Vec<PathBuf> {
         Agent::Claude => claude::homes(at),
         Agent::Codex => codex::homes(at),
         Agent::Copilot => copilot::homes(at),
+        Agent::Vscode => vscode::homes(at),
+        Agent::Cursor => cursor::homes(at),
         Agent::Pi => pi::homes(at),
     }
 }
@@ -26,6 +29,8 @@ pub(crate) const fn stores(agent: Agent) -> &'static [Store] {
         Agent::Claude => claude::STORES,
         Agent::Codex => codex::STORES,
         Agent::Copilot => copilot::STORES,
+        Agent::Vscode => vscode::STORES,
+        Agent::Cursor => cursor::STORES,
         Agent::Pi => pi::STORES,
     }
 }
@@ -36,6 +41,8 @@ pub(crate) const fn takes(agent: Agent) -> fn(&Path) -> Taken {
         Agent::Claude => claude::takes,
         Agent::Codex => codex::takes,
         Agent::Copilot => copilot::takes,
+        Agent::Vscode => vscode::takes,
+        Agent::Cursor => cursor::takes,
         Agent::Pi => pi::takes,
     }
 }
@@ -46,6 +53,8 @@ pub(crate) const fn version(agent: Agent) -> u32 {
         Agent::Claude => claude::VERSION,
         Agent::Codex => codex::VERSION,
         Agent::Copilot => copilot::VERSION,
+        Agent::Vscode => vscode::VERSION,
+        Agent::Cursor => cursor::VERSION,
         Agent::Pi => pi::VERSION,
     }
 }
@@ -56,6 +65,8 @@ pub(crate) fn session_id(agent: Agent, path: &Path) -> String {
         Agent::Claude => claude::session_id(path),
         Agent::Codex => codex::session_id(path),
         Agent::Copilot => copilot::session_id(path),
+        Agent::Vscode => vscode::session_id(path),
+        Agent::Cursor => cursor::session_id(path),
         Agent::Pi => pi::session_id(path),
     }
 }
@@ -66,6 +77,8 @@ pub(crate) enum Reader {
     Claude(claude::Reader),
     Codex(codex::Reader),
     Copilot(copilot::Reader),
+    Vscode(vscode::Reader),
+    Cursor(cursor::Reader),
     Pi(pi::Reader),
 }
 
@@ -76,6 +89,8 @@ pub(crate) enum State {
     Claude(claude::State),
     Codex(codex::State),
     Copilot(copilot::State),
+    Vscode(vscode::State),
+    Cursor(cursor::State),
     Pi(pi::State),
 }
 
@@ -85,6 +100,8 @@ impl Reader {
             Agent::Claude => Self::Claude(claude::Reader::default()),
             Agent::Codex => Self::Codex(codex::Reader::default()),
             Agent::Copilot => Self::Copilot(copilot::Reader::default()),
+            Agent::Vscode => Self::Vscode(vscode::Reader::default()),
+            Agent::Cursor => Self::Cursor(cursor::Reader::default()),
             Agent::Pi => Self::Pi(pi::Reader::default()),
         }
     }
@@ -94,6 +111,8 @@ impl Reader {
             State::Claude(state) => Self::Claude(claude::Reader::resume(state)),
             State::Codex(state) => Self::Codex(codex::Reader::resume(state)),
             State::Copilot(state) => Self::Copilot(copilot::Reader::resume(state)),
+            State::Vscode(state) => Self::Vscode(vscode::Reader::resume(state)),
+            State::Cursor(state) => Self::Cursor(cursor::Reader::resume(state)),
             State::Pi(state) => Self::Pi(pi::Reader::resume(state)),
         }
     }
@@ -103,6 +122,8 @@ impl Reader {
             Self::Claude(reader) => State::Claude(reader.state().clone()),
             Self::Codex(reader) => State::Codex(reader.state().clone()),
             Self::Copilot(reader) => State::Copilot(reader.state().clone()),
+            Self::Vscode(reader) => State::Vscode(reader.state().clone()),
+            Self::Cursor(reader) => State::Cursor(reader.state().clone()),
             Self::Pi(reader) => State::Pi(reader.state().clone()),
         }
     }
@@ -112,6 +133,8 @@ impl Reader {
             Self::Claude(reader) => reader.line(line, recorder),
             Self::Codex(reader) => reader.line(line, recorder),
             Self::Copilot(reader) => reader.line(line, recorder),
+            Self::Vscode(reader) => reader.line(line, recorder),
+            Self::Cursor(reader) => reader.line(line, recorder),
             Self::Pi(reader) => reader.line(line, recorder),
         }
     }
@@ -122,14 +145,44 @@ impl Reader {
             Self::Codex(_) => codex::Reader::needs(beginning, recorder),
             Self::Pi(reader) => reader.needs(beginning, recorder),
             Self::Copilot(_) => copilot::Reader::needs(beginning, recorder),
+            // No beginning tells.
+            Self::Vscode(_) | Self::Cursor(_) => true,
+        }
+    }
+
+    /// The file is opened: what stands beside it, and when it was written.
+    pub(crate) fn opened(
+        &mut self,
+        path: &Path,
+        written: Option<Instant>,
+        recorder: &mut Recorder<'_>,
+    ) {
+        match self {
+            Self::Claude(_) | Self::Codex(_) | Self::Copilot(_) | Self::Pi(_) => {}
+            Self::Vscode(_) => recorder.place(&vscode::folder(path), ""),
+            Self::Cursor(reader) => {
+                recorder.place(&cursor::folder(path), "");
+                reader.written(written);
+            }
+        }
+    }
+
+    /// Whether what stands behind the last line end is wanted, although it is no whole record.
+    pub(crate) fn wants_rest(&self) -> bool {
+        match self {
+            Self::Vscode(reader) => reader.wants_rest(),
+            Self::Claude(_) | Self::Codex(_) | Self::Copilot(_) | Self::Cursor(_) | Self::Pi(_) => {
+                false
+            }
         }
     }
 
     pub(crate) fn end(&mut self, recorder: &mut Recorder<'_>) {
         match self {
-            Self::Claude(_) | Self::Copilot(_) => {}
+            Self::Claude(_) | Self::Copilot(_) | Self::Cursor(_) => {}
             Self::Codex(reader) => reader.end(recorder),
             Self::Pi(reader) => reader.end(recorder),
+            Self::Vscode(reader) => reader.end(recorder),
         }
     }
 }

@@ -712,7 +712,9 @@ impl<'r> Recorder<'r> {
     fn key(&self, id: &str, at: Option<Instant>) -> u64 {
         let agent = self.agent.id().as_bytes();
         match self.agent {
-            Agent::Claude | Agent::Codex | Agent::Copilot => hash(&[agent, id.as_bytes()]),
+            Agent::Claude | Agent::Codex | Agent::Copilot | Agent::Vscode | Agent::Cursor => {
+                hash(&[agent, id.as_bytes()])
+            }
             // Ids of eight digits are unique in their session only; copies keep the time as well.
             Agent::Pi => {
                 let at = at.map_or(0, Instant::as_millisecond);

@@ -92,6 +92,8 @@ reasons! {
     OnlyInHistory, "only_in_history", Turn, "The session of this prompt is gone; only the agent's list of prompts still has it, without the answer.";
     /// On a branch of the session that the person left for another one.
     AbandonedBranch, "abandoned_branch", Turn, "You went back before this turn and went on another way.";
+    /// Answered by another extension than the agent's.
+    OtherExtension, "other_extension", Turn, "Another extension of the editor answered this turn.";
     /// Typed in a folder outside the project.
     OtherDirectory, "other_directory", Turn, "This turn was typed in a folder outside the project.";
     /// Typed in an excluded folder.

@@ -73,7 +73,7 @@ fn unsaid_branch(agent: Agent, directory: &str) -> &'static str {
         Agent::Claude if directory.ends_with("acme-api") => "feature/pagination",
         Agent::Claude => "main2",
         // Pi records no branch, and the oracle has those of the others.
-        Agent::Codex | Agent::Copilot | Agent::Pi => "",
+        Agent::Codex | Agent::Copilot | Agent::Vscode | Agent::Cursor | Agent::Pi => "",
     }
 }
 

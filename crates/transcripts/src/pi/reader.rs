@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use skillopt_core::Instant;
 
 use super::head::{Head, Kind, head, of_role, of_type};
-use super::record::{Block, Message, Record};
+use super::record::{Message, Record};
 use super::tree::{Act, Says, Tree};
 use crate::lenient::{Content, NotReadable, parse};
 use crate::meta::is_meta;
 use crate::reading::{Recorder, instant, short};
 use crate::reason::Reason;
 use crate::rules::Kept;
-use crate::skills;
+use crate::{skills, words};
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
 pub(crate) const VERSION: u32 = 1;
@@ -240,20 +240,8 @@ fn acts(message: &Message<'_>) -> Vec<Act> {
 
 /// The words of a message: its text, without what the model thought.
 fn words<'a>(message: &'a Message<'a>) -> Cow<'a, str> {
-    let blocks: &[Block<'a>] = match &message.content {
-        Content::Text(text) => return Cow::Borrowed(text),
-        Content::Blocks(blocks) => blocks,
-    };
-    let mut texts = blocks
-        .iter()
-        .filter(|block| &*block.r#type == "text")
-        .map(|block| &*block.text);
-    let first = texts.next().unwrap_or_default();
-    texts.fold(Cow::Borrowed(first), |mut joined, text| {
-        let owned = joined.to_mut();
-        owned.push('\n');
-        owned.push_str(text);
-        joined
+    words::of_content(&message.content, |block| {
+        (&*block.r#type == "text").then_some(&*block.text)
     })
 }
 

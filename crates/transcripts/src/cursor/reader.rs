@@ -1,0 +1,165 @@
+//! Records of Cursor become turns.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use skillopt_core::Instant;
+
+use super::record::{Message, Record};
+use crate::lenient::{Content, NotReadable, parse};
+use crate::meta::is_meta;
+use crate::reading::Recorder;
+use crate::reason::Reason;
+use crate::{skills, words};
+
+/// Raised whenever the reader reads the same file differently, so that files are read again.
+pub(crate) const VERSION: u32 = 1;
+
+/// What Cursor puts around the words a person typed.
+const QUERY: (&str, &str) = ("<user_query>", "</user_query>");
+/// How the reference's own calls begin (§3.6).
+const REPLAY: &str = "<skillopt_sleep_internal_replay_v1>";
+
+/// Reads the lines of one file.
+#[derive(Debug, Default)]
+pub(crate) struct Reader {
+    state: State,
+    spare: Vec<u8>,
+}
+
+/// What must be known to go on in the middle of a file.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct State {
+    /// When the file was last written: records have no times of their own.
+    written: Option<Instant>,
+}
+
+impl Reader {
+    pub(crate) fn resume(state: State) -> Self {
+        Self {
+            state,
+            spare: Vec::new(),
+        }
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// When the file was last written.
+    pub(crate) fn written(&mut self, at: Option<Instant>) {
+        self.state.written = at;
+    }
+
+    /// One line.
+    pub(crate) fn line(&mut self, line: &[u8], recorder: &mut Recorder<'_>) {
+        match parse::<Record<'_>>(line, &mut self.spare) {
+            Ok((record, repaired)) => {
+                if repaired {
+                    recorder.skip(Reason::Repaired);
+                }
+                self.state.record(&record, recorder);
+            }
+            Err(NotReadable::Malformed) => recorder.skip(Reason::Malformed),
+            Err(NotReadable::NotAnObject) => recorder.skip(Reason::NotAnObject),
+        }
+    }
+}
+
+impl State {
+    fn record(&self, record: &Record<'_>, recorder: &mut Recorder<'_>) {
+        if &*record.r#type == "turn_ended" {
+            return recorder.skip(if &*record.status == "error" {
+                Reason::ApiError
+            } else {
+                Reason::Bookkeeping
+            });
+        }
+        let Some(message) = &record.message.0 else {
+            return if record.r#type.is_empty() {
+                recorder.skip(Reason::Malformed);
+            } else {
+                recorder.unknown(&record.r#type);
+            };
+        };
+        let role = if record.role.is_empty() {
+            &*message.role
+        } else {
+            &*record.role
+        };
+        match role {
+            "user" => self.user(message, recorder),
+            "assistant" => {
+                recorder.reply("", self.written, &words(message));
+                calls(message, recorder);
+            }
+            "system" => recorder.skip(Reason::Context),
+            "tool" => recorder.skip(Reason::ToolResult),
+            other => recorder.unknown(&format!("role/{other}")),
+        }
+    }
+
+    fn user(&self, message: &Message<'_>, recorder: &mut Recorder<'_>) {
+        let text = words(message);
+        if text.trim_start().starts_with(REPLAY) {
+            recorder.condemn(Reason::EngineCall);
+        }
+        let typed = typed(&text);
+        if is_meta(typed) {
+            recorder.skip(if typed.trim_start().starts_with('/') {
+                Reason::SlashCommand
+            } else {
+                Reason::Meta
+            });
+        } else if typed.trim().is_empty() && only_results(message) {
+            recorder.skip(Reason::ToolResult);
+        } else {
+            recorder.human("", self.written, typed);
+        }
+    }
+}
+
+/// What a person typed: the words in the last `<user_query>`, or everything where there is none.
+fn typed(text: &str) -> &str {
+    let inner = text
+        .trim_end()
+        .strip_suffix(QUERY.1)
+        .and_then(|text| text.rsplit_once(QUERY.0));
+    inner.map_or(text, |(_, words)| words)
+}
+
+fn only_results(message: &Message<'_>) -> bool {
+    match &message.content {
+        Content::Text(_) => false,
+        Content::Blocks(blocks) => blocks.iter().any(|block| &*block.r#type == "tool_result"),
+    }
+}
+
+fn calls(message: &Message<'_>, recorder: &mut Recorder<'_>) {
+    let Content::Blocks(blocks) = &message.content else {
+        return;
+    };
+    for block in blocks.iter().filter(|block| &*block.r#type == "tool_use") {
+        recorder.tool(&block.name);
+        let Some(input) = &block.input.0 else {
+            continue;
+        };
+        match &*block.name {
+            "Write" | "StrReplace" => recorder.file(&input.path),
+            "Read" | "Shell" => {
+                // Cursor has no call for skills: it reads `<skill>/SKILL.md`.
+                for skill in skills::read_by(&input.path).chain(skills::read_by(&input.command)) {
+                    recorder.skill(skill);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The words of a message.
+fn words<'a>(message: &'a Message<'a>) -> Cow<'a, str> {
+    words::of_content(&message.content, |block| {
+        (&*block.r#type == "text").then_some(&*block.text)
+    })
+}

@@ -1,0 +1,246 @@
+//! A session as the editor keeps it: what is looked at of it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::lenient::{Flag, List, Number, Object, Text, TextOr};
+use crate::reading::short;
+
+/// Most bytes kept of one text. Answers come in many small parts.
+const TEXT_LIMIT: usize = 1024 * 1024;
+
+/// A whole session.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Chat {
+    pub(super) session_id: String,
+    /// Milliseconds since 1970.
+    pub(super) created: Option<i64>,
+    pub(super) requests: Vec<Request>,
+}
+
+/// One thing a person asked, with its answer.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Request {
+    pub(super) id: String,
+    pub(super) text: String,
+    /// Id of the extension that answers, in small letters; empty when none is named.
+    pub(super) extension: String,
+    /// Milliseconds since 1970.
+    pub(super) at: Option<i64>,
+    /// Milliseconds since 1970.
+    pub(super) completed: Option<i64>,
+    pub(super) by_system: bool,
+    pub(super) cancelled: bool,
+    pub(super) response: Vec<Part>,
+}
+
+/// A part of an answer.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum Part {
+    Text(String),
+    Tool(String),
+    File(String),
+    Other,
+}
+
+impl Chat {
+    /// Bytes that are held.
+    pub(super) fn bytes(&self) -> usize {
+        self.requests.iter().map(Request::bytes).sum()
+    }
+}
+
+impl Request {
+    pub(super) fn bytes(&self) -> usize {
+        let parts: usize = self.response.iter().map(Part::bytes).sum();
+        size_of::<Self>() + self.id.len() + self.text.len() + parts
+    }
+}
+
+impl Part {
+    pub(super) fn bytes(&self) -> usize {
+        let words = match self {
+            Self::Text(words) | Self::Tool(words) | Self::File(words) => words.len(),
+            Self::Other => 0,
+        };
+        size_of::<Self>() + words
+    }
+}
+
+/// A session in JSON.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct RawChat<'a> {
+    #[serde(borrow)]
+    session_id: Text<'a>,
+    creation_date: Number,
+    requests: List<Object<RawRequest<'a>>>,
+}
+
+/// A request in JSON.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct RawRequest<'a> {
+    #[serde(borrow)]
+    request_id: Text<'a>,
+    message: Object<RawMessage<'a>>,
+    agent: Object<RawAgent<'a>>,
+    timestamp: Number,
+    model_state: Object<RawModelState>,
+    is_system_initiated: Flag,
+    is_canceled: Flag,
+    response: List<Object<RawPart<'a>>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct RawMessage<'a> {
+    #[serde(borrow)]
+    text: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct RawAgent<'a> {
+    #[serde(borrow)]
+    extension_id: TextOr<'a, RawId<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct RawId<'a> {
+    #[serde(borrow)]
+    value: Text<'a>,
+    #[serde(rename = "_lower")]
+    lower: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct RawModelState {
+    completed_at: Number,
+}
+
+/// A part of an answer in JSON.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct RawPart<'a> {
+    #[serde(borrow)]
+    kind: Text<'a>,
+    /// Markdown of a part without a kind.
+    value: TextOr<'a, RawMarkdown<'a>>,
+    /// Markdown of a part that says it is.
+    content: TextOr<'a, RawMarkdown<'a>>,
+    tool_id: Text<'a>,
+    uri: Object<RawUri<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct RawMarkdown<'a> {
+    #[serde(borrow)]
+    value: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct RawUri<'a> {
+    #[serde(borrow)]
+    scheme: Text<'a>,
+    path: Text<'a>,
+}
+
+impl From<RawChat<'_>> for Chat {
+    fn from(raw: RawChat<'_>) -> Self {
+        Self {
+            session_id: short(&raw.session_id).to_owned(),
+            created: millis(raw.creation_date),
+            requests: requests(raw.requests),
+        }
+    }
+}
+
+impl From<RawRequest<'_>> for Request {
+    fn from(raw: RawRequest<'_>) -> Self {
+        let agent = raw.agent.0.unwrap_or_default();
+        let state = raw.model_state.0.unwrap_or_default();
+        Self {
+            id: short(&raw.request_id).to_owned(),
+            text: raw.message.0.as_ref().map(text).unwrap_or_default(),
+            extension: extension(&agent),
+            at: millis(raw.timestamp),
+            completed: completed(&state),
+            by_system: raw.is_system_initiated.0,
+            cancelled: raw.is_canceled.0,
+            response: parts(raw.response),
+        }
+    }
+}
+
+impl From<RawPart<'_>> for Part {
+    fn from(raw: RawPart<'_>) -> Self {
+        match &*raw.kind {
+            "" | "markdownContent" => {
+                let texts = [&raw.value, &raw.content].map(|value| {
+                    let inner = value.object.as_ref().map(|object| &object.value);
+                    inner.unwrap_or(&value.text)
+                });
+                let markdown = texts.into_iter().find(|text| !text.is_empty());
+                markdown.map_or(Self::Other, |text| Self::Text(cut(text)))
+            }
+            "toolInvocationSerialized" => Self::Tool(short(&raw.tool_id).to_owned()),
+            "textEditGroup" => match raw.uri.0 {
+                Some(uri) if matches!(&*uri.scheme, "" | "file") => {
+                    Self::File(short(&uri.path).to_owned())
+                }
+                _ => Self::Other,
+            },
+            _ => Self::Other,
+        }
+    }
+}
+
+pub(super) fn requests(raw: List<Object<RawRequest<'_>>>) -> Vec<Request> {
+    let request = |raw: Object<RawRequest<'_>>| raw.0.unwrap_or_default().into();
+    raw.0.into_iter().map(request).collect()
+}
+
+pub(super) fn parts(raw: List<Object<RawPart<'_>>>) -> Vec<Part> {
+    let part = |raw: Object<RawPart<'_>>| raw.0.unwrap_or_default().into();
+    raw.0.into_iter().map(part).collect()
+}
+
+pub(super) fn text(raw: &RawMessage<'_>) -> String {
+    cut(&raw.text)
+}
+
+pub(super) fn extension(raw: &RawAgent<'_>) -> String {
+    let id = &raw.extension_id;
+    let name = match &id.object {
+        Some(object) if object.lower.is_empty() => &object.value,
+        Some(object) => &object.lower,
+        None => &id.text,
+    };
+    short(name).to_ascii_lowercase()
+}
+
+pub(super) fn completed(raw: &RawModelState) -> Option<i64> {
+    millis(raw.completed_at)
+}
+
+/// Small numbers are seconds (§3.4).
+pub(super) fn millis(number: Number) -> Option<i64> {
+    const SECONDS: i64 = 10_000_000_000;
+    match number.0? {
+        seconds if seconds <= SECONDS => seconds.checked_mul(1000),
+        millis => Some(millis),
+    }
+}
+
+/// At most the first megabyte.
+pub(super) fn cut(text: &str) -> String {
+    let mut end = text.len().min(TEXT_LIMIT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text[..end].to_owned()
+}

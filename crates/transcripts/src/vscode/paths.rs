@@ -1,0 +1,111 @@
+//! Where VS Code keeps the sessions of Copilot Chat.
+
+use std::path::{Path, PathBuf};
+
+use crate::files::{Store, Taken};
+use crate::surroundings::{Platform, Surroundings};
+
+/// The folder of the store, by which workspaces are told from what lies in them.
+const WORKSPACES: &str = "workspaceStorage";
+/// The folder of the sessions in a workspace's folder.
+const SESSIONS: &str = "chatSessions";
+/// The editors, by the names of their data folders.
+const EDITORS: [&str; 4] = ["Code", "Code - Insiders", "VSCodium", "Code - OSS"];
+
+/// The data folders of every editor; before them that of a portable one, which `$VSCODE_PORTABLE`
+/// names.
+pub(crate) fn homes(at: &Surroundings<'_>) -> Vec<PathBuf> {
+    let above = match at.platform {
+        Platform::Linux => at.path_or("XDG_CONFIG_HOME", ".config"),
+        Platform::MacOs => at.home.join("Library").join("Application Support"),
+        Platform::Windows => at.path_or("APPDATA", "AppData/Roaming"),
+    };
+    let portable = at.variable("VSCODE_PORTABLE");
+    portable
+        .map(|folder| at.path(folder).join("user-data"))
+        .into_iter()
+        .chain(EDITORS.map(|editor| above.join(editor)))
+        .collect()
+}
+
+/// `<home>/User/workspaceStorage/<workspace>/chatSessions/<session id>.jsonl`, in older versions
+/// `….json`.
+pub(crate) const STORES: &[Store] = &[Store {
+    folder: "User/workspaceStorage",
+    deepest: 2,
+}];
+
+/// Whether a path is a session. A workspace's folder also holds what extensions keep there: it is
+/// not looked into.
+pub(crate) fn takes(path: &Path) -> Taken {
+    let named = |path: Option<&Path>, name: &str| {
+        path.and_then(Path::file_name)
+            .is_some_and(|found| found == name)
+    };
+    let folder = path.parent();
+    let extension = path.extension().unwrap_or_default();
+    if named(folder, SESSIONS) && (extension == "jsonl" || extension == "json") {
+        Taken::Yes
+    } else if named(folder, WORKSPACES) || named(Some(path), SESSIONS) {
+        Taken::No
+    } else {
+        Taken::Closed
+    }
+}
+
+/// The session is named by its file.
+pub(crate) fn session_id(path: &Path) -> String {
+    path.file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::surroundings::tests::with;
+
+    #[test]
+    fn every_editor_on_every_system() {
+        for (platform, variables, above) in [
+            (Platform::Linux, &[][..], "/home/dana/.config"),
+            (Platform::Linux, &[("XDG_CONFIG_HOME", "/c")], "/c"),
+            (
+                Platform::MacOs,
+                &[("XDG_CONFIG_HOME", "/c")],
+                "/home/dana/Library/Application Support",
+            ),
+            (Platform::Windows, &[], "/home/dana/AppData/Roaming"),
+            (Platform::Windows, &[("AppData", "/r")], "/r"),
+        ] {
+            let expected: Vec<PathBuf> = ["Code", "Code - Insiders", "VSCodium", "Code - OSS"]
+                .iter()
+                .map(|editor| Path::new(above).join(editor))
+                .collect();
+            assert_eq!(with(platform, variables, homes), expected);
+        }
+        let portable = with(
+            Platform::Windows,
+            &[("VSCODE_PORTABLE", "/stick/data")],
+            homes,
+        );
+        assert_eq!(portable[0], Path::new("/stick/data/user-data"));
+        assert_eq!(portable.len(), 5);
+    }
+
+    #[test]
+    fn only_sessions_are_taken() {
+        for (path, expected) in [
+            ("h/workspaceStorage/1f", Taken::No),
+            ("h/workspaceStorage/1f/chatSessions", Taken::No),
+            ("h/workspaceStorage/1f/chatSessions/a.jsonl", Taken::Yes),
+            ("h/workspaceStorage/1f/chatSessions/a.json", Taken::Yes),
+            ("h/workspaceStorage/1f/chatSessions/a.txt", Taken::Closed),
+            ("h/workspaceStorage/1f/chatEditingSessions", Taken::Closed),
+            ("h/workspaceStorage/1f/workspace.json", Taken::Closed),
+        ] {
+            assert_eq!(takes(Path::new(path)), expected, "{path}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Sessions of Copilot Chat become turns.
+//!
+//! A file is one session in JSON, or a log that begins with one and goes on with changes. A later
+//! line can change any turn, so turns are made at the end of the file.
+
+use serde::{Deserialize, Serialize};
+use skillopt_core::Instant;
+
+use super::chat::{Chat, Part, RawChat, Request};
+use super::operation::Operation;
+use crate::lenient::{NotReadable, Present, parse};
+use crate::meta::is_meta;
+use crate::reading::Recorder;
+use crate::reason::Reason;
+
+/// Raised whenever the reader reads the same file differently, so that files are read again.
+pub(crate) const VERSION: u32 = 1;
+
+/// The extension whose sessions these are, in small letters.
+const EXTENSION: &str = "github.copilot-chat";
+/// Most bytes held of one session, and of a file that is one session.
+const HELD_LIMIT: usize = 16 * 1024 * 1024;
+
+/// Reads the lines of one file.
+#[derive(Debug, Default)]
+pub(crate) struct Reader {
+    state: State,
+    spare: Vec<u8>,
+}
+
+/// What must be known to go on in the middle of a file.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct State {
+    chat: Chat,
+    /// At most as many bytes are held.
+    held: usize,
+    /// The lines so far, of a session that is written over several.
+    whole: Option<Vec<u8>>,
+    begun: bool,
+}
+
+/// Whether a line is an operation.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Kind {
+    kind: Present,
+}
+
+impl Reader {
+    pub(crate) fn resume(state: State) -> Self {
+        Self {
+            state,
+            spare: Vec::new(),
+        }
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Whether the end of the file belongs to what is being read, although it is no line.
+    pub(crate) fn wants_rest(&self) -> bool {
+        self.state.whole.is_some()
+    }
+
+    /// One line.
+    pub(crate) fn line(&mut self, line: &[u8], recorder: &mut Recorder<'_>) {
+        let first = !std::mem::replace(&mut self.state.begun, true);
+        if first && line.trim_ascii() == b"{" {
+            self.state.whole = Some(Vec::new());
+        }
+        if let Some(whole) = &mut self.state.whole {
+            if whole.len() + line.len() <= HELD_LIMIT {
+                whole.extend_from_slice(line);
+                whole.push(b'\n');
+            }
+            return;
+        }
+        match parse::<Kind>(line, &mut self.spare) {
+            Ok((kind, _)) if kind.kind.0 => self.operation(line, recorder),
+            Ok(_) if first => self.snapshot(line, recorder),
+            Ok(_) => recorder.skip(Reason::Malformed),
+            Err(fault) => recorder.skip(reason(fault)),
+        }
+    }
+
+    /// The file is at its end.
+    pub(crate) fn end(&mut self, recorder: &mut Recorder<'_>) {
+        if let Some(whole) = self.state.whole.take() {
+            self.snapshot(&whole, recorder);
+        }
+        std::mem::take(&mut self.state.chat).tell(recorder);
+    }
+
+    fn snapshot(&mut self, json: &[u8], recorder: &mut Recorder<'_>) {
+        match parse::<RawChat<'_>>(json, &mut self.spare) {
+            Ok((chat, repaired)) => {
+                if repaired {
+                    recorder.skip(Reason::Repaired);
+                }
+                self.state.chat = chat.into();
+            }
+            Err(fault) => recorder.skip(reason(fault)),
+        }
+    }
+
+    fn operation(&mut self, line: &[u8], recorder: &mut Recorder<'_>) {
+        let (operation, repaired) = match parse::<Operation<'_>>(line, &mut self.spare) {
+            Ok(parsed) => parsed,
+            Err(fault) => return recorder.skip(reason(fault)),
+        };
+        if repaired {
+            recorder.skip(Reason::Repaired);
+        }
+        let State { chat, held, .. } = &mut self.state;
+        if *held + operation.bytes() > HELD_LIMIT {
+            // What was replaced meanwhile is held no longer.
+            *held = chat.bytes();
+            if *held + operation.bytes() > HELD_LIMIT {
+                return recorder.skip(Reason::BeyondLimit);
+            }
+        }
+        *held += operation.bytes();
+        if !operation.apply(chat) {
+            let kind = operation
+                .kind
+                .0
+                .map_or("none".to_owned(), |kind| kind.to_string());
+            recorder.unknown(&format!("kind/{kind}"));
+        }
+    }
+}
+
+fn reason(fault: NotReadable) -> Reason {
+    match fault {
+        NotReadable::Malformed => Reason::Malformed,
+        NotReadable::NotAnObject => Reason::NotAnObject,
+    }
+}
+
+impl Chat {
+    fn tell(self, recorder: &mut Recorder<'_>) {
+        recorder.session(&self.session_id);
+        recorder.time(instant(self.created));
+        for request in self.requests {
+            request.tell(recorder);
+        }
+    }
+}
+
+impl Request {
+    fn tell(self, recorder: &mut Recorder<'_>) {
+        let at = instant(self.at);
+        let no_prompt = if self.by_system {
+            Some(Reason::MachinePrompt)
+        } else if !self.extension.is_empty() && self.extension != EXTENSION {
+            Some(Reason::OtherExtension)
+        } else if !is_meta(&self.text) {
+            None
+        } else if self.text.trim_start().starts_with('/') {
+            Some(Reason::SlashCommand)
+        } else {
+            Some(Reason::Meta)
+        };
+        match no_prompt {
+            None => recorder.human(&self.id, at, &self.text),
+            Some(reason) => {
+                recorder.skip(reason);
+                recorder.aside(&self.id, at);
+            }
+        }
+        let mut words = String::new();
+        for part in &self.response {
+            match part {
+                Part::Text(text) => words.push_str(text),
+                Part::Tool(name) => recorder.tool(name),
+                Part::File(path) => recorder.file(path),
+                Part::Other => {}
+            }
+        }
+        recorder.reply("", instant(self.completed).or(at), &words);
+        if self.cancelled {
+            recorder.interrupted();
+        }
+    }
+}
+
+fn instant(millis: Option<i64>) -> Option<Instant> {
+    Instant::from_millisecond(millis?).ok()
+}
