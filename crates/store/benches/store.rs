@@ -124,9 +124,9 @@ fn unchanged(criterion: &mut Criterion) {
                 size: 100_000,
                 mtime_ns: 1_000_000,
                 reader_version: 1,
-                settings: "0".repeat(64),
+                settings: "0".repeat(64).into(),
             },
-            skips: json!({"meta": 3, "sidechain": 1}),
+            facts: r#"{"meta": 3, "sidechain": 1}"#.to_owned(),
             digest: vec![b'x'; 4000],
         })
         .collect();

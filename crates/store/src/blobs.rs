@@ -158,6 +158,24 @@ pub(crate) fn compress(bytes: &[u8]) -> Result<Vec<u8>, Fault> {
 
 /// The `size` bytes inside one zstd frame.
 pub(crate) fn decompress(body: &[u8], size: u64) -> Result<Vec<u8>, Fault> {
-    let size = usize::try_from(size).map_err(|error| unreadable("blob", error))?;
-    zstd::bulk::decompress(body, size).map_err(|error| unreadable("blob", error))
+    Decompressor::new()?.decompress(body, size)
+}
+
+/// For many frames: what decompressing needs is made once.
+pub(crate) struct Decompressor(zstd::bulk::Decompressor<'static>);
+
+impl Decompressor {
+    pub(crate) fn new() -> Result<Self, Fault> {
+        zstd::bulk::Decompressor::new()
+            .map(Self)
+            .map_err(|error| unreadable("blob", error))
+    }
+
+    /// The `size` bytes inside one zstd frame.
+    pub(crate) fn decompress(&mut self, body: &[u8], size: u64) -> Result<Vec<u8>, Fault> {
+        let size = usize::try_from(size).map_err(|error| unreadable("blob", error))?;
+        self.0
+            .decompress(body, size)
+            .map_err(|error| unreadable("blob", error))
+    }
 }

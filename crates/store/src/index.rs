@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension};
-use serde_json::Value;
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
 use skillopt_core::agent::Agent;
 
 use crate::blobs;
 use crate::fault::Fault;
-use crate::row::{Bits, Count, from_json, to_json};
+use crate::row::{Bits, Count};
 use crate::store::Tx;
 
 /// What must be equal for a file to count as unchanged.
@@ -26,18 +27,18 @@ pub struct Stamp {
     /// Version of the reader, so that a corrected reader reads again.
     pub reader_version: u32,
     /// Hash of the settings that change what is read.
-    pub settings: String,
+    pub settings: Arc<str>,
 }
 
 /// One file of the index, without its digest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// Its id in the store, for [`digest`].
+    /// Its id in the store, for [`digests`].
     pub id: i64,
     /// What it looked like when it was read.
     pub stamp: Stamp,
-    /// Counts of what was skipped, by reason.
-    pub skips: Value,
+    /// What is needed of every file each time, as the reader serialised it.
+    pub facts: String,
 }
 
 /// A file that was read now.
@@ -47,20 +48,28 @@ pub struct Reading {
     pub path: PathBuf,
     /// What it looked like before it was read.
     pub stamp: Stamp,
-    /// Counts of what was skipped, by reason.
-    pub skips: Value,
+    /// What is needed of every file each time, as the reader serialises it.
+    pub facts: String,
     /// The parsed sessions, as the reader serialises them; compressed here.
     pub digest: Vec<u8>,
 }
 
-/// Every indexed file of an agent, by path. One query; digests are read one by one when needed.
+/// Every indexed file of an agent, by path. One query; digests are read when they are needed.
+///
+/// Facts stand in the column `skips`, which held no more than counts once.
 pub fn entries(db: &Connection, agent: Agent) -> Result<HashMap<PathBuf, Entry>, Fault> {
     let mut statement = db.prepare_cached(
         "SELECT path, id, dev, ino, size, mtime_ns, reader_version, settings, skips FROM transcript_file WHERE agent = ?1",
     )?;
     let mut rows = statement.query([agent.id()])?;
     let mut entries = HashMap::new();
+    // Mostly all the same.
+    let mut settings: Arc<str> = Arc::default();
     while let Some(row) = rows.next()? {
+        let own = text(row.get_ref(7)?)?;
+        if own != &*settings {
+            settings = own.into();
+        }
         let entry = Entry {
             id: row.get(1)?,
             stamp: Stamp {
@@ -69,12 +78,9 @@ pub fn entries(db: &Connection, agent: Agent) -> Result<HashMap<PathBuf, Entry>,
                 size: row.get::<_, Count>(4)?.0,
                 mtime_ns: row.get(5)?,
                 reader_version: row.get(6)?,
-                settings: row.get(7)?,
+                settings: Arc::clone(&settings),
             },
-            skips: from_json(
-                "counts",
-                row.get_ref(8)?.as_str().map_err(rusqlite::Error::from)?,
-            )?,
+            facts: text(row.get_ref(8)?)?.to_owned(),
         };
         entries.insert(
             path_from_bytes(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?),
@@ -84,16 +90,26 @@ pub fn entries(db: &Connection, agent: Agent) -> Result<HashMap<PathBuf, Entry>,
     Ok(entries)
 }
 
-/// The digest stored for an entry; `None` when the entry is gone.
-pub fn digest(db: &Connection, id: i64) -> Result<Option<Vec<u8>>, Fault> {
-    let row = db
-        .prepare_cached("SELECT size, body FROM transcript_digest WHERE file = ?1")?
-        .query_row([id], |row| {
-            Ok((row.get::<_, Count>(0)?.0, row.get::<_, Vec<u8>>(1)?))
-        })
-        .optional()?;
-    row.map(|(size, body)| blobs::decompress(&body, size))
-        .transpose()
+fn text(value: ValueRef<'_>) -> Result<&str, Fault> {
+    Ok(value.as_str().map_err(rusqlite::Error::from)?)
+}
+
+/// The digests stored for some entries; `None` for an entry that is gone.
+pub fn digests(db: &Connection, ids: &[i64]) -> Result<Vec<Option<Vec<u8>>>, Fault> {
+    let mut select =
+        db.prepare_cached("SELECT size, body FROM transcript_digest WHERE file = ?1")?;
+    let mut decompressor = blobs::Decompressor::new()?;
+    let mut digest = |id: &i64| {
+        let mut rows = select.query([id])?;
+        let Some(row) = rows.next()? else {
+            return Ok(None);
+        };
+        let body = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+        decompressor
+            .decompress(body, row.get::<_, Count>(0)?.0)
+            .map(Some)
+    };
+    ids.iter().map(&mut digest).collect()
 }
 
 /// Stores what was read; a file read before is replaced. Give some hundred readings per transaction.
@@ -118,8 +134,8 @@ pub fn put(tx: &Tx<'_>, agent: Agent, readings: &[Reading]) -> Result<(), Fault>
                     Count(stamp.size),
                     stamp.mtime_ns,
                     stamp.reader_version,
-                    &stamp.settings,
-                    to_json("counts", &reading.skips)?,
+                    &*stamp.settings,
+                    &reading.facts,
                 ),
                 |row| row.get(0),
             )?;

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use skillopt_core::agent::Agent;
@@ -19,7 +20,7 @@ use crate::reading::{Counts, Exchange, Place, Reading};
 use crate::reason::Reason;
 
 /// Raised whenever facts or exchanges are stored differently. Part of the reader's version.
-const SHAPE: u32 = 4;
+const SHAPE: u32 = 5;
 
 /// One exchange, as far as copies and scope are concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -181,7 +182,7 @@ impl Index {
             return Known::Changed(entry.id);
         }
         // Facts that cannot be read are made again.
-        facts(&entry.skips).map_or(Known::New, |facts| {
+        facts(&entry.facts).map_or(Known::New, |facts| {
             Known::Unchanged(Box::new(facts), entry.id)
         })
     }
@@ -196,21 +197,19 @@ impl Index {
     }
 }
 
-/// Facts are stored as one text and not as a tree of values: they are read for every file each
-/// time, straight into their types.
-fn facts(stored: &serde_json::Value) -> Option<Facts> {
-    serde_json::from_str(stored.as_str()?).ok()
+fn facts(stored: &str) -> Option<Facts> {
+    serde_json::from_str(stored).ok()
 }
 
 /// What a file must look like to count as unchanged.
-pub(crate) fn stamp(agent: Agent, state: State, settings: &str) -> Stamp {
+pub(crate) fn stamp(agent: Agent, state: State, settings: &Arc<str>) -> Stamp {
     Stamp {
         dev: state.dev,
         ino: state.ino,
         size: state.size,
         mtime_ns: state.mtime_ns,
         reader_version: version(agent) * 1000 + SHAPE,
-        settings: settings.to_owned(),
+        settings: Arc::clone(settings),
     }
 }
 
@@ -220,7 +219,7 @@ pub(crate) fn row(
     path: &Path,
     read: FileRead,
     facts: &Facts,
-    settings: &str,
+    settings: &Arc<str>,
 ) -> rows::Reading {
     let body = Body {
         exchanges: if read.reading.verdict.is_none() {
@@ -234,7 +233,7 @@ pub(crate) fn row(
         path: path.to_owned(),
         stamp: stamp(agent, read.state, settings),
         // These types have string keys and no failing serializers.
-        skips: serde_json::to_string(facts).unwrap_or_default().into(),
+        facts: serde_json::to_string(facts).unwrap_or_default(),
         digest: serde_json::to_vec(&body).unwrap_or_default(),
     }
 }
@@ -243,8 +242,7 @@ pub(crate) fn row(
 ///
 /// Errors: those of the store.
 pub(crate) fn bodies(store: &Store, ids: &[i64]) -> Result<Vec<Body>, Problem> {
-    let stored: Vec<Option<Vec<u8>>> =
-        store.read(|db| ids.iter().map(|&id| rows::digest(db, id)).collect())?;
+    let stored = store.read(|db| rows::digests(db, ids))?;
     let body = |bytes: Option<Vec<u8>>| serde_json::from_slice(&bytes?).ok();
     Ok(stored
         .into_iter()

@@ -1,6 +1,7 @@
 //! What must happen to words before they are kept: private spans go, secrets go, then the cut.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use skillopt_core::hash::sha256_parts;
 use skillopt_core::redact::Redactor;
@@ -23,7 +24,7 @@ pub(crate) struct Rules {
     phrases: feedback::Phrases,
     redactor: Redactor,
     /// Changes whenever the rules do, so that files read under other rules are read again.
-    pub(crate) fingerprint: String,
+    pub(crate) fingerprint: Arc<str>,
 }
 
 /// Words as they may be kept.
@@ -62,7 +63,7 @@ impl Rules {
                 .collect(),
             phrases: feedback::Phrases::with(&request.negative_words, &request.positive_words),
             redactor: Redactor::with_false_alarms(&request.false_alarms),
-            fingerprint: sha256_parts(&parts),
+            fingerprint: sha256_parts(&parts).into(),
         })
     }
 

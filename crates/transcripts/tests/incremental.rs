@@ -194,8 +194,9 @@ fn nothing_private_is_stored() {
                 .unwrap();
             for entry in entries.values() {
                 let body = store
-                    .read(|db| skillopt_store::index::digest(db, entry.id))
+                    .read(|db| skillopt_store::index::digests(db, &[entry.id]))
                     .unwrap()
+                    .remove(0)
                     .unwrap();
                 let body = String::from_utf8(body).unwrap();
                 assert!(

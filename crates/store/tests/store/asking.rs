@@ -441,7 +441,7 @@ fn transcript_files_come_back_as_they_were_read() {
     let reading = |path: &std::path::Path, size: u64| index::Reading {
         path: path.to_owned(),
         stamp: stamp(size),
-        skips: json!({"meta": 2}),
+        facts: r#"{"meta": 2}"#.to_owned(),
         digest: vec![b'x'; 10_000],
     };
     #[cfg(unix)]
@@ -465,11 +465,11 @@ fn transcript_files_come_back_as_they_were_read() {
     assert_eq!(entries.len(), 2);
     assert_eq!(entries[&plain].stamp, stamp(3));
     assert_eq!(entries[&odd].stamp, stamp(1));
-    assert_eq!(entries[&odd].skips, json!({"meta": 2}));
+    assert_eq!(entries[&odd].facts, r#"{"meta": 2}"#);
     let id = entries[&odd].id;
     assert_eq!(
-        store.read(|db| index::digest(db, id)).unwrap(),
-        Some(vec![b'x'; 10_000])
+        store.read(|db| index::digests(db, &[id])).unwrap(),
+        [Some(vec![b'x'; 10_000])]
     );
     assert!(
         store
@@ -480,7 +480,7 @@ fn transcript_files_come_back_as_they_were_read() {
     store
         .commit("forget", |tx| index::forget(tx, &[id]))
         .unwrap();
-    assert_eq!(store.read(|db| index::digest(db, id)).unwrap(), None);
+    assert_eq!(store.read(|db| index::digests(db, &[id])).unwrap(), [None]);
     assert_eq!(
         store
             .read(|db| index::entries(db, Agent::Claude))

@@ -144,9 +144,9 @@ fn lived_in(home: &Home, store: &Store, name: &str) -> (String, i64) {
             size: 1,
             mtime_ns: 1,
             reader_version: 1,
-            settings: String::new(),
+            settings: "".into(),
         },
-        skips: json!({}),
+        facts: "{}".to_owned(),
         digest: b"[]".to_vec(),
     };
     store

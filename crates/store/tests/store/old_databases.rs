@@ -122,7 +122,7 @@ fn fill(store: &Store) {
             let reading = index::Reading {
                 path: "/t/a.jsonl".into(),
                 stamp,
-                skips: json!({"meta": 1}),
+                facts: r#"{"meta": 1}"#.to_owned(),
                 digest: b"[]".to_vec(),
             };
             index::put(tx, Agent::Codex, &[reading])
@@ -240,7 +240,7 @@ fn every_stored_version_opens_and_has_what_it_had() {
                 let entry = index::entries(db, Agent::Codex)?
                     .remove(std::path::Path::new("/t/a.jsonl"))
                     .unwrap();
-                assert_eq!(index::digest(db, entry.id)?, Some(b"[]".to_vec()));
+                assert_eq!(index::digests(db, &[entry.id])?, [Some(b"[]".to_vec())]);
                 let receipt = receipts::list(db, None, 9)?.pop().unwrap();
                 assert!(receipt.undone_at.is_some());
                 assert_eq!(
