@@ -45,48 +45,6 @@ fn expecting_anything(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str("any JSON value")
 }
 
-/// A whole number; 0 when the value is anything else.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Number(pub(crate) u64);
-
-impl<'de> Deserialize<'de> for Number {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct AsNumber;
-
-        impl<'de> Visitor<'de> for AsNumber {
-            type Value = Number;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                expecting_anything(f)
-            }
-
-            fn visit_u64<E>(self, number: u64) -> Result<Number, E> {
-                Ok(Number(number))
-            }
-
-            fn visit_i64<E>(self, number: i64) -> Result<Number, E> {
-                Ok(Number(u64::try_from(number).unwrap_or(0)))
-            }
-
-            fn visit_bool<E>(self, _: bool) -> Result<Number, E> {
-                Ok(Number(0))
-            }
-
-            fn visit_f64<E>(self, _: f64) -> Result<Number, E> {
-                Ok(Number(0))
-            }
-
-            fn visit_unit<E>(self) -> Result<Number, E> {
-                Ok(Number(0))
-            }
-
-            absent!(text, list, map);
-        }
-
-        deserializer.deserialize_any(AsNumber)
-    }
-}
-
 /// A string; empty when the value is anything else.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);

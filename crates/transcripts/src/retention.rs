@@ -39,6 +39,7 @@ impl Retention {
             Agent::Claude => claude(homes),
             // Archiving and compressing are all it does (codex issue 28187).
             Agent::Codex => Self::Keeps,
+            Agent::Copilot | Agent::Vscode | Agent::Cursor | Agent::Pi => Self::Unknown,
         }
     }
 

@@ -270,7 +270,7 @@ fn event_types_nobody_knows_are_named() {
     let unknown: Vec<String> = harvest
         .unknown
         .keys()
-        .map(|(_, name)| name.clone())
+        .map(|record| record.name.clone())
         .collect();
     assert_eq!(unknown, ["assistant.hologram", "user.gesture"]);
     assert_eq!(prompts(&harvest), [["first", "late type"]]);

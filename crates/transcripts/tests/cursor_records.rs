@@ -179,7 +179,7 @@ fn unknown_records_are_named() {
     let unknown: Vec<String> = harvest
         .unknown
         .keys()
-        .map(|(_, name)| name.clone())
+        .map(|record| record.name.clone())
         .collect();
     assert_eq!(unknown, ["role/oracle", "turn_started"]);
     assert_eq!(left_out(&harvest, Reason::Malformed), 1);

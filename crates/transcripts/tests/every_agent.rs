@@ -9,7 +9,7 @@ use skillopt_transcripts::{Harvest, Reason};
 #[path = "support/homes.rs"]
 mod homes;
 
-use homes::{Home, prompts, skipped, typed_in};
+use homes::{Home, joined, prompts, skipped, typed_in, write};
 
 /// A session in which a person says something in a folder. `words` have nothing that JSON escapes.
 /// Returns where it is kept.
@@ -30,7 +30,68 @@ fn session(home: &Home, agent: Agent, directory: &str, words: &str) -> PathBuf {
                 ],
             )
         }
+        Agent::Copilot => file(
+            home,
+            "copilot/session-state/c1/events.jsonl",
+            &[
+                &format!(
+                    r#"{{"type":"session.start","data":{{"sessionId":"c1","context":{{"cwd":"{directory}"}}}},"id":"e0","timestamp":"2026-01-05T10:00:00Z"}}"#
+                ),
+                &format!(
+                    r#"{{"type":"user.message","data":{{"content":"{words}","delivery":"idle"}},"id":"e1","timestamp":"2026-01-05T10:01:00Z"}}"#
+                ),
+            ],
+        ),
+        Agent::Vscode => {
+            let workspace = "vscode/User/workspaceStorage/1f";
+            file(
+                home,
+                &format!("{workspace}/workspace.json"),
+                &[&format!(r#"{{"folder":"file://{directory}"}}"#)],
+            );
+            file(
+                home,
+                &format!("{workspace}/chatSessions/v1.jsonl"),
+                &[&format!(
+                    r#"{{"kind":0,"v":{{"sessionId":"v1","creationDate":1767607200000,"requests":[{{"requestId":"r1","message":{{"text":"{words}"}},"agent":{{"extensionId":{{"value":"GitHub.copilot-chat"}}}},"timestamp":1767607260000,"response":[]}}]}}}}"#
+                )],
+            )
+        }
+        Agent::Cursor => {
+            let workspace = "cursor/projects/w-app";
+            file(
+                home,
+                &format!("{workspace}/.workspace-trusted"),
+                &[&format!(r#"{{"workspacePath":"{directory}"}}"#)],
+            );
+            file(
+                home,
+                &format!("{workspace}/agent-transcripts/c1/c1.jsonl"),
+                &[&format!(
+                    r#"{{"role":"user","message":{{"content":[{{"type":"text","text":"<user_query>{words}</user_query>"}}]}}}}"#
+                )],
+            )
+        }
+        Agent::Pi => file(
+            home,
+            "pi/sessions/--w-app--/p1.jsonl",
+            &[
+                &format!(
+                    r#"{{"type":"session","version":3,"id":"p1","timestamp":"2026-01-05T10:00:00Z","cwd":"{directory}"}}"#
+                ),
+                &format!(
+                    r#"{{"type":"message","id":"m1","parentId":null,"timestamp":"2026-01-05T10:01:00Z","message":{{"role":"user","content":[{{"type":"text","text":"{words}"}}]}}}}"#
+                ),
+            ],
+        ),
     }
+}
+
+/// Writes a file below the homes of all agents.
+fn file(home: &Home, path: &str, lines: &[&str]) -> PathBuf {
+    let path = home.folder.path().join(path);
+    write(&path, &joined(lines));
+    path
 }
 
 /// A home with one session of one agent, harvested with an exclude.
@@ -48,7 +109,6 @@ fn what_a_person_says_is_found() {
         assert_eq!(prompts(&harvest), [["Write the parser"]], "{agent}");
         assert_eq!(harvest.sessions[0].agent, agent);
         assert_eq!(harvest.sessions[0].directory, "/w/app", "{agent}");
-        assert!(harvest.newest.contains_key(&agent), "{agent}");
         assert!(harvest.silent.is_empty(), "{agent}");
     }
 }

@@ -270,7 +270,7 @@ fn what_no_person_typed_is_left_out() {
     let unknown: Vec<String> = harvest
         .unknown
         .keys()
-        .map(|(_, name)| name.clone())
+        .map(|record| record.name.clone())
         .collect();
     assert_eq!(unknown, ["message/oracle", "vision"]);
 }

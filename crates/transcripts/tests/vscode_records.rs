@@ -171,7 +171,7 @@ fn changes_that_fit_nothing_change_nothing() {
     let unknown: Vec<String> = harvest
         .unknown
         .keys()
-        .map(|(_, name)| name.clone())
+        .map(|record| record.name.clone())
         .collect();
     assert_eq!(unknown, ["kind/9", "kind/none"]);
     assert_eq!(left_out(&harvest, Reason::Malformed), 1);

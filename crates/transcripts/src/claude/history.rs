@@ -42,9 +42,7 @@ pub(crate) fn lost(
     if file.seek(SeekFrom::Start(start)).is_err() {
         return 0;
     }
-    let since = since.map_or(0, |since| {
-        u64::try_from(since.as_millisecond()).unwrap_or(0)
-    });
+    let since = since.map_or(i64::MIN, Instant::as_millisecond);
     let mut spare = Vec::new();
     BufReader::new(file.take(TAIL))
         .split(b'\n')
@@ -56,7 +54,7 @@ pub(crate) fn lost(
                 let words = entry.display.trim();
                 !words.is_empty()
                     && !words.starts_with(['/', '!'])
-                    && entry.timestamp.0 >= since
+                    && entry.timestamp.0.unwrap_or(0) >= since
                     && !entry.session_id.is_empty()
                     && !known(&entry.session_id)
                     && wanted(&entry.project)

@@ -267,7 +267,8 @@ impl State {
             "thread_rolled_back" => {
                 self.choose(recorder);
                 recorder.skip(Reason::Bookkeeping);
-                recorder.taken_back(usize::try_from(payload.num_turns.0).unwrap_or(usize::MAX));
+                let turns = payload.num_turns.0.and_then(|it| usize::try_from(it).ok());
+                recorder.taken_back(turns.unwrap_or(0));
             }
             "undo_completed" => {
                 self.choose(recorder);

@@ -99,6 +99,7 @@ impl State {
             "session.start" | "session.resume" => {
                 recorder.skip(Reason::Bookkeeping);
                 recorder.time(at);
+                recorder.version(&data.copilot_version);
                 begin(data, recorder);
             }
             "session.context_changed" => {

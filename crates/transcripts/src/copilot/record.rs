@@ -24,6 +24,7 @@ pub(super) struct Data<'a> {
     // session.start, session.resume
     #[serde(borrow)]
     pub(super) session_id: Text<'a>,
+    pub(super) copilot_version: Text<'a>,
     pub(super) context: Object<Context<'a>>,
     /// The session that started this one without a person.
     #[serde(rename = "detachedFromSpawningParentSessionId")]
