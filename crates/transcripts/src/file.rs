@@ -86,7 +86,7 @@ pub(crate) fn read(
                 .read(&mut plain, conditions.limits, &mut lines)
                 .map_err(unreadable)?
         }
-        Packing::Zstandard => unpack(&file, conditions.limits, buffer, &mut lines),
+        Packing::Zstandard => unpack(&file, state.size, conditions.limits, buffer, &mut lines),
     };
     let end = offset + consumed.complete;
     let mut resume = None;
@@ -120,7 +120,13 @@ pub(crate) fn read_memory(agent: Agent, bytes: &[u8], conditions: &Conditions<'_
         Packing::Plain => buffer
             .read(&mut &*bytes, conditions.limits, &mut lines)
             .unwrap_or_default(),
-        Packing::Zstandard => unpack(bytes, conditions.limits, &mut buffer, &mut lines),
+        Packing::Zstandard => unpack(
+            bytes,
+            bytes.len() as u64,
+            conditions.limits,
+            &mut buffer,
+            &mut lines,
+        ),
     };
     lines.finish(consumed, "memory")
 }
@@ -134,11 +140,12 @@ fn goes_on(previous: &Resume, file: &mut File, size: u64) -> bool {
 /// Reads a compressed file as far as it can be decompressed.
 fn unpack(
     packed: impl Read,
+    size: u64,
     limits: &Limits,
     buffer: &mut Buffer,
     lines: &mut FileLines<'_>,
 ) -> Consumed {
-    let mut unpacked = match Unpacked::new(packed, limits) {
+    let mut unpacked = match Unpacked::new(packed, size, limits) {
         Ok(unpacked) => unpacked,
         Err(_) => {
             lines.recorder.skip(Reason::BrokenCompression);

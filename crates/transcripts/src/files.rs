@@ -78,6 +78,8 @@ pub(crate) struct Found {
 pub(crate) struct Search {
     pub(crate) files: Vec<Found>,
     pub(crate) counts: Counts,
+    /// Where the store that is looked through really is.
+    root: PathBuf,
     /// Files and folders by device and inode, so that each is taken once.
     met: HashSet<(u64, u64)>,
 }
@@ -99,6 +101,7 @@ impl Search {
             return false;
         }
         self.meet(&metadata);
+        self.root = fs::canonicalize(&root).unwrap_or_else(|_| root.clone());
         // Folders still to be read, with their depth.
         let mut folders = vec![(root, 0)];
         while let Some((folder, depth)) = folders.pop() {
@@ -141,7 +144,7 @@ impl Search {
             Err(_) => return,
         };
         if metadata.is_dir() {
-            if depth >= deepest || !self.meet(&metadata) {
+            if depth >= deepest || !self.meet(&metadata) || self.leads_above(&path) {
                 return self.counts.add(Reason::FolderLoop);
             }
             folders.push((path, depth + 1));
@@ -158,6 +161,12 @@ impl Search {
                 state: State::of(&metadata),
             }),
         }
+    }
+
+    /// Whether a link leads to a folder that the store lies in: its other contents are no sessions.
+    fn leads_above(&self, path: &Path) -> bool {
+        path.is_symlink()
+            && fs::canonicalize(path).is_ok_and(|target| self.root.starts_with(target))
     }
 
     /// Whether this file or folder is met for the first time.
@@ -236,12 +245,14 @@ mod tests {
         symlink(home.join("s"), home.join("s/a/loop")).unwrap();
         symlink(&plain, home.join("s/same.jsonl")).unwrap();
         symlink(home.join("nowhere"), home.join("s/gone.jsonl")).unwrap();
+        file(home.join("elsewhere.jsonl"));
+        symlink(home, home.join("s/above")).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(home.join("s/socket.jsonl")).unwrap();
         let (paths, counts) = look(home, &["secret"]);
         // `same.jsonl` is met first: folders are read after the files beside them.
         assert_eq!(paths, [home.join("s/same.jsonl"), odd]);
         for (reason, expected) in [
-            (Reason::FolderLoop, 2),
+            (Reason::FolderLoop, 3),
             (Reason::SameFile, 1),
             (Reason::Vanished, 1),
             (Reason::NotAFile, 1),

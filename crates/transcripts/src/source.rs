@@ -7,6 +7,10 @@ use crate::lines::Limits;
 
 /// Window a compressed file may ask for, as a power of two: 8 MiB.
 const WINDOW: u32 = 23;
+/// No words shrink to less than one byte in so many.
+const LARGEST_RATIO: u64 = 200;
+/// What a compressed file of any size may hold.
+const ALWAYS: u64 = 16 * 1024 * 1024;
 /// Bytes before the place a file was read to that must be unchanged when it is continued.
 const TAIL: u64 = 4096;
 
@@ -51,12 +55,16 @@ pub(crate) struct Unpacked<R: io::BufRead> {
 }
 
 impl<R: Read> Unpacked<io::BufReader<R>> {
-    pub(crate) fn new(packed: R, limits: &Limits) -> io::Result<Self> {
+    /// `size` is that of the compressed file: a small one that swells beyond all reason is cut, since
+    /// its lines cost time however little they hold.
+    pub(crate) fn new(packed: R, size: u64, limits: &Limits) -> io::Result<Self> {
         let mut inner = zstd::stream::read::Decoder::new(packed)?;
         inner.window_log_max(WINDOW)?;
         Ok(Self {
             inner,
-            left: limits.decompressed,
+            left: limits
+                .decompressed
+                .min(size.saturating_mul(LARGEST_RATIO).max(ALWAYS)),
             cut: false,
         })
     }
@@ -106,10 +114,21 @@ mod tests {
             decompressed: 1_000_000,
             ..Limits::default()
         };
-        let mut unpacked = Unpacked::new(packed.as_slice(), &limits).unwrap();
+        let mut unpacked = Unpacked::new(packed.as_slice(), packed.len() as u64, &limits).unwrap();
         let mut bytes = Vec::new();
         unpacked.read_to_end(&mut bytes).unwrap();
         assert_eq!(bytes.len(), 1_000_000);
+        assert!(unpacked.cut);
+    }
+
+    #[test]
+    fn a_small_file_cannot_swell_without_measure() {
+        let packed = zstd::encode_all(io::repeat(b'\n').take(40_000_000), 3).unwrap();
+        let size = packed.len() as u64;
+        assert!(size < 10_000, "the bomb is small");
+        let mut unpacked = Unpacked::new(packed.as_slice(), size, &Limits::default()).unwrap();
+        let read = io::copy(&mut unpacked, &mut io::sink()).unwrap();
+        assert_eq!(read, ALWAYS);
         assert!(unpacked.cut);
     }
 }
