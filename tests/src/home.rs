@@ -151,6 +151,12 @@ impl Home {
         command.output().expect("the program starts").into()
     }
 
+    /// Runs the program in another folder.
+    #[must_use]
+    pub fn run_in(&self, folder: &Path, words: &[&str]) -> Ran {
+        self.command_in(folder, words)
+    }
+
     fn command_in(&self, folder: &Path, words: &[&str]) -> Ran {
         self.command(folder, words)
             .output()

@@ -95,7 +95,7 @@ impl App {
     /// The project a command is about: the folder named, else the one the user is in. It is registered
     /// when it is new.
     ///
-    /// Errors: `project_folder_missing`, `project_is_home`.
+    /// Errors: `project_folder_missing`, `project_is_home`, `project_removed`.
     pub fn project(&self, named: Option<&Path>) -> Result<Project, Problem> {
         let root = self.project_root(named)?;
         self.store.commit("register project", |tx| {

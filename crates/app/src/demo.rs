@@ -13,6 +13,7 @@ use skillopt_store::files;
 
 use crate::context::App;
 use crate::proposal::{self, Shown};
+use crate::shell;
 use crate::sleep::{self, RunInput};
 
 /// What is asked of a demonstration.
@@ -86,6 +87,7 @@ pub async fn demo(app: &App, input: DemoInput) -> Result<Box<Demonstration>, Pro
         ),
         None => None,
     };
+    let quoted = |path: &std::path::Path| shell::word(&path.to_string_lossy());
     let prefix = format!(
         "cd {} && HOME={} SKILLOPT_DATA_DIR={} SKILLOPT_CONFIG_DIR={} skillopt",
         quoted(&project),
@@ -103,16 +105,4 @@ pub async fn demo(app: &App, input: DemoInput) -> Result<Box<Demonstration>, Pro
         proposal: shown,
         next,
     }))
-}
-
-/// A path as one word of a POSIX shell.
-fn quoted(path: &std::path::Path) -> String {
-    let text = path.to_string_lossy();
-    if text
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-'))
-    {
-        return text.into_owned();
-    }
-    format!("'{}'", text.replace('\'', "'\\''"))
 }

@@ -1,16 +1,17 @@
 //! Whether everything a night needs is there.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skillopt_core::Problem;
 use skillopt_sleep::sources::{self, SourceStatus};
 use skillopt_sleep::{harvesting, targets};
-use skillopt_store::repair;
+use skillopt_store::{Paths, repair};
 use skillopt_transcripts::Unit;
 
 use crate::context::App;
+use crate::schedule;
 
 /// What is checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,30 +75,14 @@ impl Diagnosis {
     }
 }
 
-/// The variables cron gives to a program.
-const OF_CRON: [&str; 6] = [
-    "HOME",
-    "LOGNAME",
-    "USER",
-    "SHELL",
-    "SKILLOPT_DATA_DIR",
-    "SKILLOPT_CONFIG_DIR",
-];
-
 /// Checks store, settings, transcripts, documents and backends.
 pub async fn doctor(app: &App, input: DoctorInput) -> Result<Diagnosis, Problem> {
     let mut app = app.clone();
+    let mut findings = Vec::new();
     if input.as_scheduled {
-        let mut bare: std::collections::BTreeMap<String, String> = app
-            .environment
-            .iter()
-            .filter(|(name, _)| OF_CRON.contains(&name.as_str()))
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
-        bare.insert("PATH".to_owned(), "/usr/bin:/bin".to_owned());
-        app.environment = std::sync::Arc::new(bare);
+        findings.push(as_scheduled(&mut app, input.project.as_deref()));
     }
-    let mut findings = vec![database(&app)];
+    findings.push(database(&app));
     match app
         .project(input.project.as_deref())
         .and_then(|project| app.night(project))
@@ -112,6 +97,38 @@ pub async fn doctor(app: &App, input: DoctorInput) -> Result<Diagnosis, Problem>
     }
     let healthy = !findings.iter().any(|finding| finding.health == Health::Bad);
     Ok(Diagnosis { healthy, findings })
+}
+
+/// Gives `app` the environment of the scheduled run, and says whether that finds the same folders.
+fn as_scheduled(app: &mut App, project: Option<&Path>) -> Finding {
+    const SUBJECT: &str = "scheduled run";
+    let root = project.map_or_else(|| app.directory.clone(), |path| app.directory.join(path));
+    let found = schedule::environment(app, &root.canonicalize().unwrap_or(root))
+        .and_then(|environment| Ok((Paths::from_env(&environment)?, environment)));
+    let (paths, environment) = match found {
+        Ok(found) => found,
+        Err(problem) => return bad(SUBJECT, &problem),
+    };
+    app.environment = std::sync::Arc::new(environment);
+    let folders = json!({"data": paths.data, "settings": paths.config});
+    if (&paths.data, &paths.config) == (&app.paths.data, &app.paths.config) {
+        return good(SUBJECT, "It uses the same folders as this shell.", folders);
+    }
+    Finding {
+        health: Health::Bad,
+        guidance:
+            "Run `skillopt sleep schedule` again; its line then names the folders of this shell."
+                .to_owned(),
+        ..good(
+            SUBJECT,
+            format!(
+                "The scheduled run would keep its data in {} and read the settings in {}, not those of this shell.",
+                paths.data.display(),
+                paths.config.display()
+            ),
+            folders,
+        )
+    }
 }
 
 fn good(subject: &str, message: impl Into<String>, detail: Value) -> Finding {

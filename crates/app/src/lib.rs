@@ -6,6 +6,7 @@
 pub mod commands;
 pub mod config;
 pub mod context;
+mod crontab;
 pub mod data;
 pub mod demo;
 pub mod doctor;
@@ -16,6 +17,7 @@ pub mod night;
 pub mod project;
 pub mod proposal;
 pub mod schedule;
+mod shell;
 pub mod sleep;
 
 use serde::{Deserialize, Serialize};

@@ -10,6 +10,7 @@ use skillopt_store::proposals;
 
 use crate::Nothing;
 use crate::context::App;
+use crate::schedule;
 
 /// Which project; the folder the user is in when empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +42,9 @@ pub struct ProjectRow {
     pub last_outcome: Option<Outcome>,
     /// Proposals that wait.
     pub waiting: usize,
+    /// What happened to its line in the crontab, when the project was removed or moved.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 fn row(app: &App, project: Project) -> Result<ProjectRow, Problem> {
@@ -66,6 +70,7 @@ fn row(app: &App, project: Project) -> Result<ProjectRow, Problem> {
         last_outcome: night.and_then(|night| night.outcome),
         waiting,
         project,
+        notes: Vec::new(),
     })
 }
 
@@ -78,22 +83,32 @@ pub async fn list(app: &App, _: Nothing) -> Result<Vec<ProjectRow>, Problem> {
         .collect()
 }
 
-/// Registers a project.
+/// Registers a project, or puts it back.
 pub async fn add(app: &App, which: Which) -> Result<ProjectRow, Problem> {
-    row(app, app.project(which.project.as_deref())?)
+    let root = app.project_root(which.project.as_deref())?;
+    let project = app
+        .store
+        .commit("register project", |tx| projects::register(tx, &root))?;
+    row(app, project)
 }
 
-/// Takes a project off the list.
+/// Takes a project off the list and off the schedule.
 pub async fn remove(app: &App, which: Which) -> Result<ProjectRow, Problem> {
     let project = app
         .known_project(which.project.as_deref())?
         .ok_or_else(not_registered)?;
     app.store
         .commit("remove project", |tx| projects::remove(tx, &project.id))?;
-    row(app, project)
+    let root = PathBuf::from(&project.root);
+    let mut row = row(app, project)?;
+    row.notes.extend(crontab_note(
+        schedule::forget(&root),
+        "Its line was taken out of your crontab.",
+    ));
+    Ok(row)
 }
 
-/// Says where a project's folder is now.
+/// Says where a project's folder is now; its line in the crontab follows.
 pub async fn relocate(app: &App, input: MoveInput) -> Result<ProjectRow, Problem> {
     let all = app.store.read(projects::list)?;
     let old = app.directory.join(&input.project);
@@ -105,7 +120,24 @@ pub async fn relocate(app: &App, input: MoveInput) -> Result<ProjectRow, Problem
     let moved = app.store.commit("move project", |tx| {
         projects::relocate(tx, &project.id, &to)
     })?;
-    row(app, moved)
+    let followed = schedule::follow(Path::new(&project.root), Path::new(&moved.root));
+    let mut row = row(app, moved)?;
+    row.notes.extend(crontab_note(
+        followed,
+        "Its line in your crontab names the new folder.",
+    ));
+    Ok(row)
+}
+
+/// The registry is right already when the crontab is changed, so that a failure there is only told.
+fn crontab_note(changed: Result<bool, Problem>, done: &str) -> Option<String> {
+    match changed {
+        Ok(true) => Some(done.to_owned()),
+        Ok(false) => None,
+        Err(problem) => Some(format!(
+            "If the night of this project is scheduled, its line stays as it was. {problem}"
+        )),
+    }
 }
 
 pub(crate) fn not_registered() -> Problem {

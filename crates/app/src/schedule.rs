@@ -1,23 +1,21 @@
 //! The nightly run as a line in the user's crontab, until the desktop has its own schedule.
-//!
-//! The reference took any failure of `crontab -l` for an empty crontab and wrote over it (§14 #1).
-//! Here a crontab is only written when it could be read, or when cron says that there is none.
 
-use std::io::Write;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
 use skillopt_core::Problem;
 use skillopt_core::hash::sha256_hex;
+use skillopt_store::Paths;
+use skillopt_store::paths::{CONFIG_VARIABLE, DATA_VARIABLE};
 
 use crate::context::App;
+use crate::crontab;
 use crate::doctor::{self, DoctorInput};
+use crate::shell;
 
-const BEGIN: &str = "# >>> skillopt (managed) >>>";
-const END: &str = "# <<< skillopt (managed) <<<";
-/// The block of the reference (§9.8): reported, never touched.
-const REFERENCE_BEGIN: &str = "# >>> skillopt-sleep (managed) >>>";
+/// The variables cron gives to a program, besides a short `PATH`.
+const OF_CRON: [&str; 4] = ["HOME", "LOGNAME", "USER", "SHELL"];
 
 /// What is scheduled.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,29 +68,29 @@ pub async fn schedule(app: &App, input: ScheduleInput) -> Result<Scheduled, Prob
         settings.minute,
     )?;
     let marker = marker(Path::new(&project.root));
-    let doctor_input = DoctorInput {
-        project: Some(PathBuf::from(&project.root)),
-        as_scheduled: true,
-    };
-    let warnings = doctor::doctor(app, doctor_input).await?.warnings();
     if input.plan_only {
         // Where there is no cron, the line is still of use for another scheduler.
-        let crontab = read().unwrap_or_default();
+        let (crontab, unreadable) = match crontab::read() {
+            Ok(text) => (text, None),
+            Err(problem) => (String::new(), Some(problem.to_string())),
+        };
+        let mut warnings = tonight(app, &project.root).await?;
+        warnings.extend(unreadable);
         return Ok(Scheduled {
             changed: false,
             message: "This line would be added to your crontab.".to_owned(),
             line,
-            entries: ours(&crontab),
-            reference_entries: of_reference(&crontab),
+            entries: crontab::ours(&crontab),
+            reference_entries: crontab::of_reference(&crontab),
             warnings,
         });
     }
-    let before = read()?;
-    let mut entries = ours(&before);
-    let reference_entries = of_reference(&before);
+    let before = crontab::read()?;
+    let mut entries = crontab::ours(&before);
+    let reference_entries = crontab::of_reference(&before);
     entries.retain(|entry| !entry.ends_with(&marker));
     entries.push(line.clone());
-    let changed = write(&before, &entries)?;
+    let changed = crontab::write(&before, &entries)?;
     Ok(Scheduled {
         changed,
         message: format!(
@@ -102,14 +100,23 @@ pub async fn schedule(app: &App, input: ScheduleInput) -> Result<Scheduled, Prob
         line,
         entries,
         reference_entries,
-        warnings,
+        warnings: tonight(app, &project.root).await?,
     })
+}
+
+/// What would fail tonight.
+async fn tonight(app: &App, root: &str) -> Result<Vec<String>, Problem> {
+    let input = DoctorInput {
+        project: Some(PathBuf::from(root)),
+        as_scheduled: true,
+    };
+    Ok(doctor::doctor(app, input).await?.warnings())
 }
 
 /// Removes the line of a project, or all lines of ours.
 pub async fn unschedule(app: &App, input: UnscheduleInput) -> Result<Scheduled, Problem> {
-    let before = read()?;
-    let mut entries = ours(&before);
+    let before = crontab::read()?;
+    let mut entries = crontab::ours(&before);
     let count = entries.len();
     if input.all {
         entries.clear();
@@ -121,7 +128,7 @@ pub async fn unschedule(app: &App, input: UnscheduleInput) -> Result<Scheduled, 
         entries.retain(|entry| !entry.ends_with(&marker));
     }
     let removed = count - entries.len();
-    let changed = removed > 0 && write(&before, &entries)?;
+    let changed = removed > 0 && crontab::write(&before, &entries)?;
     Ok(Scheduled {
         changed,
         message: match removed {
@@ -131,7 +138,7 @@ pub async fn unschedule(app: &App, input: UnscheduleInput) -> Result<Scheduled, 
         },
         line: String::new(),
         entries,
-        reference_entries: of_reference(&before),
+        reference_entries: crontab::of_reference(&before),
         warnings: Vec::new(),
     })
 }
@@ -143,7 +150,7 @@ fn marker(project: &Path) -> String {
     )
 }
 
-/// The cron line of a project. Every word is quoted, and `%`, which cron turns into a line break, is
+/// The cron line of a project. Every word is quoted where it has to be, and `%`, which cron turns into a line break, is
 /// escaped.
 fn line(
     app: &App,
@@ -152,7 +159,6 @@ fn line(
     hour: u32,
     minute: u32,
 ) -> Result<String, Problem> {
-    let log = app.paths.data.join("cron.log");
     let mut words = vec![
         quote(program)?,
         "sleep".into(),
@@ -167,17 +173,109 @@ fn line(
         }
     }
     let mut prefix = String::new();
-    for name in ["SKILLOPT_DATA_DIR", "SKILLOPT_CONFIG_DIR"] {
-        if let Some(value) = app.environment.get(name) {
-            prefix.push_str(&format!("{name}={} ", quote(Path::new(value))?));
-        }
+    for (name, value) in assignments(app)? {
+        prefix.push_str(&format!("{name}={} ", quote(Path::new(&value))?));
     }
     Ok(format!(
         "{minute} {hour} * * *  {prefix}{} >> {} 2>&1  {}",
         words.join(" "),
-        quote(&log)?,
+        quote(&app.paths.log())?,
         marker(project)
     ))
+}
+
+/// The environment of a program that cron starts, before the line sets anything.
+fn of_cron(app: &App) -> BTreeMap<String, String> {
+    let mut bare: BTreeMap<String, String> = app
+        .environment
+        .iter()
+        .filter(|(name, _)| OF_CRON.contains(&name.as_str()))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    bare.insert("PATH".to_owned(), "/usr/bin:/bin".to_owned());
+    bare
+}
+
+/// What a line sets so that the night uses the folders of this shell. The data folder is only named
+/// when it would be another one otherwise: `data move` must go on to take effect.
+fn assignments(app: &App) -> Result<Vec<(String, String)>, Problem> {
+    let text = |path: &Path| -> Result<String, Problem> {
+        path.to_str()
+            .map(str::to_owned)
+            .ok_or_else(|| unusable(path))
+    };
+    let mut set = vec![(CONFIG_VARIABLE.to_owned(), text(&app.paths.config)?)];
+    let mut bare = of_cron(app);
+    bare.extend(set.iter().cloned());
+    if Paths::from_env(&bare).map(|paths| paths.data).ok().as_ref() != Some(&app.paths.data) {
+        set.push((DATA_VARIABLE.to_owned(), text(&app.paths.data)?));
+    }
+    Ok(set)
+}
+
+/// The environment the scheduled run of a project will have: with what its line in the crontab sets,
+/// or would set if it has none.
+pub(crate) fn environment(app: &App, root: &Path) -> Result<BTreeMap<String, String>, Problem> {
+    let marker = marker(root);
+    let line = crontab::read().ok().and_then(|crontab| {
+        crontab::ours(&crontab)
+            .into_iter()
+            .find(|entry| entry.ends_with(&marker))
+    });
+    let mut environment = of_cron(app);
+    match line {
+        Some(line) => environment.extend(set_in(&line)),
+        None => environment.extend(assignments(app)?),
+    }
+    Ok(environment)
+}
+
+/// The variables a line of ours sets: words of the form `NAME=value` after the five fields of time.
+fn set_in(line: &str) -> Vec<(String, String)> {
+    let mut rest = line;
+    for _ in 0..5 {
+        rest = rest.trim_start();
+        rest = &rest[rest.find(' ').unwrap_or(rest.len())..];
+    }
+    shell::words(&rest.replace("\\%", "%"))
+        .map_while(|word| {
+            let (name, value) = word.split_once('=')?;
+            let is_name = name.bytes().all(|c| c.is_ascii_uppercase() || c == b'_');
+            is_name.then(|| (name.to_owned(), value.to_owned()))
+        })
+        .collect()
+}
+
+/// Takes the line of a folder out of the crontab; whether there was one.
+pub(crate) fn forget(root: &Path) -> Result<bool, Problem> {
+    let marker = marker(root);
+    rewrite(|entry| (!entry.ends_with(&marker)).then_some(entry))
+}
+
+/// Lets the line of a folder run the night in the folder where the project is now; whether there was one.
+pub(crate) fn follow(from: &Path, to: &Path) -> Result<bool, Problem> {
+    let old = (format!("--project {}", quote(from)?), marker(from));
+    let new = (format!("--project {}", quote(to)?), marker(to));
+    rewrite(|entry| {
+        Some(if entry.ends_with(&old.1) {
+            entry.replacen(&old.0, &new.0, 1).replace(&old.1, &new.1)
+        } else {
+            entry
+        })
+    })
+}
+
+/// Changes our lines; whether that changed the crontab. Where there is no cron nothing is scheduled.
+fn rewrite(change: impl Fn(String) -> Option<String>) -> Result<bool, Problem> {
+    let before = match crontab::read() {
+        Err(problem) if problem.code == "cron_unavailable" => return Ok(false),
+        read => read?,
+    };
+    let entries: Vec<String> = crontab::ours(&before)
+        .into_iter()
+        .filter_map(change)
+        .collect();
+    crontab::write(&before, &entries)
 }
 
 /// One word of a POSIX shell inside a crontab.
@@ -185,147 +283,24 @@ fn quote(word: &Path) -> Result<String, Problem> {
     let text = word
         .to_str()
         .filter(|text| !text.chars().any(char::is_control))
-        .ok_or_else(|| {
-            Problem::permanent(
-                "schedule_path_unusable",
-                format!(
-                    "{} has characters that cannot stand in a crontab.",
-                    word.to_string_lossy().escape_debug()
-                ),
-                "Rename the folder so that its path is plain text.",
-            )
-        })?;
-    Ok(format!("'{}'", text.replace('\'', "'\\''")).replace('%', "\\%"))
+        .ok_or_else(|| unusable(word))?;
+    Ok(shell::word(text).replace('%', "\\%"))
 }
 
-/// The user's crontab; empty only when cron says that there is none.
-fn read() -> Result<String, Problem> {
-    let output = Command::new("crontab")
-        .arg("-l")
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null())
-        .output();
-    let output = output.map_err(|error| unavailable(&error.to_string()))?;
-    if output.status.success() {
-        return String::from_utf8(output.stdout).map_err(|_| unreadable("it is not UTF-8 text"));
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    if said.to_lowercase().contains("no crontab for") {
-        return Ok(String::new());
-    }
-    Err(unreadable(said.trim()))
-}
-
-fn unavailable(why: &str) -> Problem {
+fn unusable(path: &Path) -> Problem {
     Problem::permanent(
-        "cron_unavailable",
-        format!("The program crontab cannot be started: {why}."),
-        "Install cron, or run `skillopt sleep run` from any other scheduler; --plan shows the line.",
-    )
-}
-
-fn unreadable(why: &str) -> Problem {
-    Problem::temporary(
-        "crontab_unreadable",
-        format!("Your crontab could not be read, so it was not touched: {why}."),
-        "Try `crontab -l`; when it works, schedule again.",
-    )
-}
-
-/// The lines between our markers.
-fn ours(crontab: &str) -> Vec<String> {
-    block(crontab, BEGIN, END)
-}
-
-fn of_reference(crontab: &str) -> Vec<String> {
-    block(
-        crontab,
-        REFERENCE_BEGIN,
-        "# <<< skillopt-sleep (managed) <<<",
-    )
-}
-
-fn block(crontab: &str, begin: &str, end: &str) -> Vec<String> {
-    crontab
-        .lines()
-        .skip_while(|line| line.trim() != begin)
-        .skip(1)
-        .take_while(|line| line.trim() != end)
-        .map(str::to_owned)
-        .collect()
-}
-
-/// Every byte outside our block stays.
-fn replaced(crontab: &str, entries: &[String]) -> String {
-    let mut kept = String::new();
-    let mut inside = false;
-    for line in crontab.split_inclusive('\n') {
-        match line.trim() {
-            BEGIN => inside = true,
-            END if inside => inside = false,
-            _ if !inside => kept.push_str(line),
-            _ => {}
-        }
-    }
-    if entries.is_empty() {
-        return kept;
-    }
-    if !kept.is_empty() && !kept.ends_with('\n') {
-        kept.push('\n');
-    }
-    format!("{kept}{BEGIN}\n{}\n{END}\n", entries.join("\n"))
-}
-
-fn write(before: &str, entries: &[String]) -> Result<bool, Problem> {
-    let after = replaced(before, entries);
-    if after == before {
-        return Ok(false);
-    }
-    let mut child = Command::new("crontab")
-        .arg("-")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| unavailable(&error.to_string()))?;
-    if let Some(mut stdin) = child.stdin.take() {
-        stdin
-            .write_all(after.as_bytes())
-            .map_err(|error| unavailable(&error.to_string()))?;
-    }
-    let output = child
-        .wait_with_output()
-        .map_err(|error| unavailable(&error.to_string()))?;
-    if output.status.success() {
-        return Ok(true);
-    }
-    Err(Problem::temporary(
-        "crontab_unwritable",
+        "schedule_path_unusable",
         format!(
-            "cron did not take the new crontab: {}.",
-            String::from_utf8_lossy(&output.stderr).trim()
+            "{} has characters that cannot stand in a crontab.",
+            path.to_string_lossy().escape_debug()
         ),
-        "Your crontab is as it was.",
-    ))
+        "Rename the folder so that its path is plain text.",
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn other_lines_keep_every_byte_and_ours_come_and_go() {
-        let user = "MAILTO=me\n\n\n0 1 * * * backup  \n";
-        let with = replaced(user, &["17 3 * * *  x".to_owned()]);
-        assert!(with.starts_with(user), "{with}");
-        assert_eq!(ours(&with), ["17 3 * * *  x"]);
-        assert_eq!(replaced(&with, &[]), user);
-        let no_newline = "0 1 * * * backup";
-        assert_eq!(
-            replaced(&replaced(no_newline, &["a".into()]), &[]),
-            "0 1 * * * backup\n"
-        );
-    }
 
     #[test]
     fn words_are_quoted_for_shell_and_cron() {
@@ -338,5 +313,22 @@ mod tests {
             quote(Path::new("/a\nb")).unwrap_err().code,
             "schedule_path_unusable"
         );
+    }
+
+    #[test]
+    fn what_a_line_sets_is_read_back() {
+        let odd = "/a b/50%/o'k";
+        let line = format!(
+            "17 3 * * *  A={} B=/plain '/bin/skillopt' sleep run --backend=x >> log",
+            quote(Path::new(odd)).unwrap()
+        );
+        assert_eq!(
+            set_in(&line),
+            [
+                ("A".to_owned(), odd.to_owned()),
+                ("B".to_owned(), "/plain".to_owned())
+            ]
+        );
+        assert_eq!(set_in("17 3 * * *"), []);
     }
 }

@@ -354,7 +354,10 @@ fn project(row: &skillopt_app::project::ProjectRow, out: &mut String) -> std::fm
         row.project.id,
         plain(&row.project.root)
     )?;
-    writeln!(out, "    {last}; {} proposals wait", row.waiting)
+    writeln!(out, "    {last}; {} proposals wait", row.waiting)?;
+    row.notes
+        .iter()
+        .try_for_each(|note| writeln!(out, "    {}", plain(note)))
 }
 
 fn handoff(questions: &skillopt_app::handoff::Questions, out: &mut String) -> std::fmt::Result {

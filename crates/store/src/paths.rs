@@ -36,24 +36,15 @@ impl Paths {
                 .filter(|value| !value.is_empty())
                 .map(PathBuf::from)
         };
-        let usual = || {
-            directories::ProjectDirs::from("", "", "skillopt").ok_or_else(|| {
-                Problem::permanent(
-                    "home_unknown",
-                    "Your home folder is not known.",
-                    format!("Set HOME, or {DATA_VARIABLE} and {CONFIG_VARIABLE}."),
-                )
-            })
-        };
         let config = match named(CONFIG_VARIABLE) {
             Some(path) => absolute(path, CONFIG_VARIABLE)?,
-            None => usual()?.config_dir().to_owned(),
+            None => usual(env)?.config,
         };
         let data = match named(DATA_VARIABLE) {
             Some(path) => absolute(path, DATA_VARIABLE)?,
             None => match moved(&config)? {
                 Some(path) => path,
-                None => usual()?.data_dir().to_owned(),
+                None => usual(env)?.data,
             },
         };
         Ok(Self {
@@ -103,6 +94,12 @@ impl Paths {
         self.data.join("handoff").join(project)
     }
 
+    /// What scheduled runs printed.
+    #[must_use]
+    pub fn log(&self) -> PathBuf {
+        self.data.join("cron.log")
+    }
+
     /// Lock files. They may be deleted whenever nothing runs.
     #[must_use]
     pub fn locks(&self) -> PathBuf {
@@ -120,6 +117,46 @@ impl Paths {
     pub fn location(&self) -> PathBuf {
         self.config.join(LOCATION)
     }
+}
+
+/// Where the platform keeps such folders.
+struct Usual {
+    data: PathBuf,
+    config: PathBuf,
+}
+
+/// The platform's usual folders, as `env` has them: not always the environment of this process, since
+/// `doctor` asks for that of a scheduled run. Where the platform has no variables for them, or `env` has
+/// no home folder, the system is asked.
+fn usual(env: &BTreeMap<String, String>) -> Result<Usual, Problem> {
+    if cfg!(all(unix, not(target_os = "macos")))
+        && let Some(home) = env.get("HOME").map(Path::new)
+        && home.is_absolute()
+    {
+        // The XDG Base Directory Specification: a relative path is ignored.
+        let base = |variable: &str, below_home: &str| {
+            env.get(variable)
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute())
+                .unwrap_or_else(|| home.join(below_home))
+                .join("skillopt")
+        };
+        return Ok(Usual {
+            data: base("XDG_DATA_HOME", ".local/share"),
+            config: base("XDG_CONFIG_HOME", ".config"),
+        });
+    }
+    let system = directories::ProjectDirs::from("", "", "skillopt").ok_or_else(|| {
+        Problem::permanent(
+            "home_unknown",
+            "Your home folder is not known.",
+            format!("Set HOME, or {DATA_VARIABLE} and {CONFIG_VARIABLE}."),
+        )
+    })?;
+    Ok(Usual {
+        data: system.data_dir().to_owned(),
+        config: system.config_dir().to_owned(),
+    })
 }
 
 fn absolute(path: PathBuf, named_by: &str) -> Result<PathBuf, Problem> {

@@ -34,26 +34,55 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Project> {
     })
 }
 
-/// The project whose root is `root`, registered now when it is new (or was removed before).
+/// The project whose root is `root`, registered now when it is new. One that was removed stays removed:
+/// a night that is still scheduled must not bring it back.
 ///
-/// `root` must exist; it is made canonical. Errors: `project_folder_missing`, `path_not_text`.
+/// `root` must exist; it is made canonical. Errors: `project_removed`, `project_folder_missing`,
+/// `path_not_text`.
 pub fn find_or_register(tx: &Tx<'_>, root: &Path) -> Result<Project, Fault> {
     let root = canonical(root)?;
-    if let Some(project) = with_root(tx, &root)? {
-        tx.execute(
-            "UPDATE project SET removed_at = NULL WHERE id = ?1",
-            [&project.id],
-        )?;
+    let removed = tx
+        .query_row(
+            "SELECT removed_at IS NOT NULL FROM project WHERE root = ?1",
+            [&root],
+            |row| row.get(0),
+        )
+        .optional()?
+        .unwrap_or(false);
+    if removed {
+        return Err(Problem::permanent(
+            "project_removed",
+            format!("{root} was taken off the list of projects."),
+            "`skillopt project add` puts it back, with its history.",
+        )
+        .into());
+    }
+    registered(tx, &root)
+}
+
+/// Like [`find_or_register`], and puts back what was removed, because the user says so.
+pub fn register(tx: &Tx<'_>, root: &Path) -> Result<Project, Fault> {
+    let root = canonical(root)?;
+    tx.execute(
+        "UPDATE project SET removed_at = NULL WHERE root = ?1",
+        [&root],
+    )?;
+    registered(tx, &root)
+}
+
+fn registered(tx: &Tx<'_>, root: &str) -> Result<Project, Fault> {
+    if let Some(project) = with_root(tx, root)? {
         return Ok(project);
     }
-    let name = Path::new(&root)
-        .file_name()
-        .map_or_else(|| root.clone(), |name| name.to_string_lossy().into_owned());
+    let name = Path::new(root).file_name().map_or_else(
+        || root.to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    );
     tx.execute(
         "INSERT INTO project (id, root, name, first_seen) VALUES (lower(hex(randomblob(8))), ?1, ?2, ?3)",
-        (&root, &name, At(tx.now())),
+        (root, &name, At(tx.now())),
     )?;
-    with_root(tx, &root)?.ok_or_else(|| Fault::Sql(rusqlite::Error::QueryReturnedNoRows))
+    with_root(tx, root)?.ok_or_else(|| Fault::Sql(rusqlite::Error::QueryReturnedNoRows))
 }
 
 /// The registered project whose root is `root`. A folder that no longer exists is looked up as written.
@@ -112,7 +141,7 @@ pub fn relocate(tx: &Tx<'_>, id: &str, new_root: &Path) -> Result<Project, Fault
 }
 
 /// Takes project `id` off the list. Its history stays until it is purged, and comes back when the
-/// same folder is registered again. Error: `project_unknown`.
+/// user [`register`]s the same folder again. Error: `project_unknown`.
 pub fn remove(tx: &Tx<'_>, id: &str) -> Result<(), Fault> {
     let changed = tx.execute(
         "UPDATE project SET removed_at = ?2 WHERE id = ?1",

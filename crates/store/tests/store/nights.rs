@@ -49,8 +49,12 @@ fn a_project_keeps_its_id_when_its_folder_moves() {
             .collect()
     };
     assert_eq!(ids(&store), [other]);
+    let removed = store
+        .commit("a night", |tx| projects::find_or_register(tx, &moved))
+        .unwrap_err();
+    assert_eq!(removed.code, "project_removed");
     let back = store
-        .commit("again", |tx| projects::find_or_register(tx, &moved))
+        .commit("again", |tx| projects::register(tx, &moved))
         .unwrap();
     assert_eq!(back.id, project, "its history comes back");
     assert_eq!(
