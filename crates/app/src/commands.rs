@@ -105,4 +105,10 @@ commands! {
     DataPurge "data purge": crate::data::PurgeInput => crate::data::Done = crate::data::purge;
     /// Move all data to another folder.
     DataMove "data move": crate::data::ToInput => crate::data::Done = crate::data::relocate;
+    /// Keep a copy of the database to go on from.
+    DataCopy "data copy": crate::Nothing => crate::data::Done = crate::data::keep_copy;
+    /// Put a damaged database aside and go on from a copy.
+    DataRestore "data restore": crate::data::RestoreInput => crate::data::Done = crate::data::restore;
+    /// Delete what the last move left in its old place.
+    DataRemoveOld "data remove-old": crate::Nothing => crate::data::Done = crate::data::remove_old;
 }

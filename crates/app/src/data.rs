@@ -1,11 +1,12 @@
 //! Our own data: size, copy, deletion, another place.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use skillopt_core::Problem;
 use skillopt_store::data::{self as store_data, Size};
+use skillopt_store::{projects, repair};
 
 use crate::Nothing;
 use crate::context::App;
@@ -56,7 +57,7 @@ pub async fn export(app: &App, input: ToInput) -> Result<Done, Problem> {
     Ok(Done {
         applied: true,
         message: format!("Everything was copied to {}.", to.display()),
-        detail: serde_json::json!(exported),
+        detail: json!(exported),
     })
 }
 
@@ -79,8 +80,9 @@ pub async fn purge(app: &App, input: PurgeInput) -> Result<Done, Problem> {
             ));
         }
     };
-    let plan = store_data::plan_purge(&app.store, &app.paths, &what)?;
-    let detail = serde_json::json!(plan);
+    let mut plan = store_data::plan_purge(&app.store, &app.paths, &what)?;
+    plan.notes.extend(handoffs_elsewhere(app, &what)?);
+    let detail = json!(plan);
     if !input.apply {
         return Ok(Done {
             applied: false,
@@ -96,13 +98,159 @@ pub async fn purge(app: &App, input: PurgeInput) -> Result<Done, Problem> {
     })
 }
 
-/// Moves all data to another folder.
+/// Hand-off folders the user placed outside the data folder; they are not ours to delete.
+fn handoffs_elsewhere(app: &App, what: &store_data::Purge) -> Result<Vec<String>, Problem> {
+    let mut notes = Vec::new();
+    for project in app.store.read(projects::list)? {
+        if matches!(what, store_data::Purge::Project(id) if *id != project.id) {
+            continue;
+        }
+        // Settings that cannot be read are no reason to keep the data.
+        let Ok(resolved) = app.settings(Some(&project)) else {
+            continue;
+        };
+        let root = Path::new(&project.root);
+        let folder =
+            skillopt_models::handoff_folder(&resolved.settings, &app.paths, &project.id, root);
+        if !folder.starts_with(&app.paths.data) {
+            notes.push(format!(
+                "Hand-off files beside {} were placed there by models.handoff_dir and stay.",
+                folder.display()
+            ));
+        }
+    }
+    Ok(notes)
+}
+
+/// Moves all data to another folder. The old one keeps a full copy until it is removed.
 pub async fn relocate(app: &App, input: ToInput) -> Result<Done, Problem> {
     let to = app.directory.join(input.to);
-    store_data::move_to(&app.store, &app.paths, &to)?;
+    let moved = store_data::move_to(&app.store, &app.paths, &to)?;
     Ok(Done {
         applied: true,
-        message: format!("The data is in {} from now on.", to.display()),
-        detail: Value::Null,
+        message: format!(
+            "The data is in {} from now on. {} still has a full copy; `skillopt data move --remove-old` deletes it.",
+            to.display(),
+            moved.from.display()
+        ),
+        detail: json!(moved),
     })
+}
+
+/// Deletes what the last move left in its old place.
+pub async fn remove_old(app: &App, _: Nothing) -> Result<Done, Problem> {
+    let left = store_data::remove_left_behind(&app.store, &app.paths)?;
+    Ok(Done {
+        applied: left.is_some(),
+        message: match &left {
+            Some(left) => format!("{} was deleted.", left.folder.display()),
+            None => "No earlier move has left anything behind.".to_owned(),
+        },
+        detail: json!(left),
+    })
+}
+
+/// Keeps a copy of the database that [`restore`] can go on from.
+pub async fn keep_copy(app: &App, _: Nothing) -> Result<Done, Problem> {
+    let copy = repair::keep_copy(&app.store, &app.paths)?;
+    Ok(Done {
+        applied: true,
+        message: format!("A copy of the database is in {}.", copy.display()),
+        detail: json!({"copy": copy}),
+    })
+}
+
+/// What a database is restored from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestoreInput {
+    /// The copy; the newest sound one when empty.
+    pub from: Option<PathBuf>,
+    /// Do it; otherwise only show what would be done.
+    #[serde(default)]
+    pub apply: bool,
+}
+
+/// Puts a damaged database aside, bytes untouched, and goes on from a copy, or anew when there is none.
+/// A sound database only gives way to a copy that is named. `app` must stand [apart](App::apart): the
+/// database must not be open.
+///
+/// Errors: `database_sound`, `copy_unsound`, `data_dir_busy`.
+pub async fn restore(app: &App, input: RestoreInput) -> Result<Done, Problem> {
+    let database = app.paths.database();
+    let named = input.from.map(|path| app.directory.join(path));
+    if named.is_none() && repair::is_sound(&database) {
+        return Err(Problem::permanent(
+            "database_sound",
+            format!(
+                "{} is sound; there is nothing to restore.",
+                database.display()
+            ),
+            "To go back to an earlier copy all the same, name it with --from.",
+        ));
+    }
+    if let Some(copy) = named.as_ref().filter(|copy| !repair::is_sound(copy)) {
+        return Err(Problem::permanent(
+            "copy_unsound",
+            format!("{} is not a sound copy of our database.", copy.display()),
+            "`skillopt doctor` lists the copies and which of them are sound.",
+        ));
+    }
+    let copy = named.or_else(|| repair::newest_sound_copy(&app.paths));
+    let from = match &copy {
+        Some(copy) => format!("the copy {}", copy.display()),
+        None => "an empty one: there is no sound copy".to_owned(),
+    };
+    if !input.apply {
+        return Ok(Done {
+            applied: false,
+            message: format!(
+                "{} would be put aside and replaced by {from}; --yes does it.",
+                database.display()
+            ),
+            detail: json!({"database": database, "copy": copy}),
+        });
+    }
+    let aside = repair::set_aside(&app.paths, app.clock.now())?;
+    if let Some(copy) = &copy {
+        repair::restore(&app.paths, copy)?;
+    }
+    Ok(Done {
+        applied: true,
+        message: format!(
+            "The database was replaced by {from}. What was there is in {}.",
+            aside.display()
+        ),
+        detail: json!({"database": database, "copy": copy, "aside": aside}),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_home::{TestHome, block_on};
+
+    #[test]
+    fn a_move_says_what_it_leaves_and_how_to_remove_it() {
+        let mut home = TestHome::new();
+        home.app.paths.data_fixed = false;
+        let to = home.path("elsewhere");
+        let moved = block_on(relocate(&home.app, ToInput { to: to.clone() })).unwrap();
+        assert!(moved.message.contains("--remove-old"), "{}", moved.message);
+        assert_eq!(moved.detail["from"], json!(home.app.paths.data));
+        // The next process is in the new place.
+        let mut environment = (*home.app.environment).clone();
+        environment.remove("SKILLOPT_DATA_DIR");
+        let next = App::open(
+            environment,
+            home.app.directory.clone(),
+            std::sync::Arc::clone(&home.app.clock),
+        )
+        .unwrap();
+        assert_eq!(next.paths.data, to);
+        let removed = block_on(remove_old(&next, Nothing {})).unwrap();
+        assert!(removed.applied, "{}", removed.message);
+        assert!(!home.app.paths.data.exists());
+        let again = block_on(remove_old(&next, Nothing {})).unwrap();
+        assert!(!again.applied);
+    }
 }

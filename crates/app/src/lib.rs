@@ -19,6 +19,8 @@ pub mod proposal;
 pub mod schedule;
 mod shell;
 pub mod sleep;
+#[cfg(test)]
+mod test_home;
 
 use serde::{Deserialize, Serialize};
 

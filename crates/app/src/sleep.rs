@@ -52,6 +52,7 @@ pub struct RunOutput {
 pub async fn run(app: &App, input: RunInput) -> Result<Box<RunOutput>, Problem> {
     let project = app.project(input.project.as_deref())?;
     let context = app.night(project)?;
+    skillopt_store::data::bound_log(&app.paths)?;
     let tasks = input
         .tasks_file
         .map(|path| tasks_file::read(&app.directory.join(path)))

@@ -389,9 +389,24 @@ pub(crate) enum Data {
         #[arg(long)]
         yes: bool,
     },
-    /// Move everything to a new folder.
+    /// Keep a copy of the database that `restore` can go on from.
+    Copy,
+    /// Put a damaged database aside and go on from a copy; without --yes it is only shown.
+    Restore {
+        /// The copy; the newest sound one when left out.
+        #[arg(long, value_name = "FILE")]
+        from: Option<PathBuf>,
+        /// Do it.
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Move everything to a new folder; the old one keeps a copy until it is removed.
     Move {
         /// The folder.
-        to: PathBuf,
+        #[arg(required_unless_present = "remove_old")]
+        to: Option<PathBuf>,
+        /// Delete what the last move left in its old place.
+        #[arg(long, conflicts_with = "to")]
+        remove_old: bool,
     },
 }

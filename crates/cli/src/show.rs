@@ -256,9 +256,14 @@ fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt:
             }
             Ok(())
         }
-        Output::DataExport(done) | Output::DataPurge(done) | Output::DataMove(done) => {
+        Output::DataExport(done)
+        | Output::DataPurge(done)
+        | Output::DataMove(done)
+        | Output::DataCopy(done)
+        | Output::DataRestore(done)
+        | Output::DataRemoveOld(done) => {
             writeln!(out, "{}", plain(&done.message))?;
-            if !done.applied {
+            if !done.applied && !done.detail.is_null() {
                 writeln!(
                     out,
                     "{}",

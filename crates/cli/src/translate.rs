@@ -133,7 +133,12 @@ pub(crate) fn translate(verb: Verb, common: &EveryCommand) -> Asked {
                 everything,
                 apply: yes,
             }),
-            Data::Move { to } => Command::DataMove(data::ToInput { to }),
+            Data::Copy => Command::DataCopy(Nothing {}),
+            Data::Restore { from, yes } => {
+                Command::DataRestore(data::RestoreInput { from, apply: yes })
+            }
+            Data::Move { to: Some(to), .. } => Command::DataMove(data::ToInput { to }),
+            Data::Move { to: None, .. } => Command::DataRemoveOld(Nothing {}),
         }),
         Verb::Completions { shell } => Asked::Completions(shell),
         Verb::Man => Asked::Man,

@@ -792,6 +792,7 @@ fn expire_evidence(context: &Context) -> Result<(), Problem> {
     let Ok(before) = context.clock.now().checked_sub(days) else {
         return Ok(());
     };
+    skillopt_store::data::expire_handoffs(&context.store, &context.paths, before)?;
     context.store.commit("expire evidence", |tx| {
         blobs::expire_bodies(tx, Some(&context.project.id), before).map(|_| ())
     })

@@ -11,6 +11,8 @@ use crate::paths::Paths;
 
 #[path = "data/export.rs"]
 mod export;
+#[path = "data/handoffs.rs"]
+mod handoffs;
 #[path = "data/moving.rs"]
 mod moving;
 #[path = "data/purge.rs"]
@@ -19,7 +21,8 @@ mod purge;
 mod tree;
 
 pub use export::{Exported, export};
-pub use moving::{Moved, move_to, remove_moved};
+pub use handoffs::expire as expire_handoffs;
+pub use moving::{Left, Moved, left_behind, move_to, remove_left_behind};
 pub use purge::{Purge, PurgePlan, apply_purge, plan_purge};
 
 /// Bytes on disk, by what they are.
@@ -35,24 +38,26 @@ pub struct Size {
     pub backups: u64,
     /// Questions and answers of the hand-off backend.
     pub handoff: u64,
+    /// What scheduled runs printed.
+    pub log: u64,
     /// All of the above.
     pub total: u64,
 }
 
 /// How much is stored. Folders that do not exist count as nothing.
 pub fn size(paths: &Paths) -> Result<Size, Problem> {
-    let mut size = Size {
-        database: 0,
-        ..Size::default()
-    };
+    let bytes = |file: &Path| std::fs::metadata(file).map_or(0, |metadata| metadata.len());
+    let mut size = Size::default();
     for file in database_files(paths) {
-        size.database += std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
+        size.database += bytes(&file);
     }
+    size.log = bytes(&paths.log());
     size.copies = tree::bytes(&paths.copies())?;
     size.staging = tree::bytes(&paths.staging())?;
     size.backups = tree::bytes(&paths.backups())?;
     size.handoff = tree::bytes(&handoff(paths))?;
-    size.total = size.database + size.copies + size.staging + size.backups + size.handoff;
+    size.total =
+        size.database + size.copies + size.staging + size.backups + size.handoff + size.log;
     Ok(size)
 }
 
@@ -60,6 +65,29 @@ pub fn size(paths: &Paths) -> Result<Size, Problem> {
 pub(crate) fn database_files(paths: &Paths) -> [PathBuf; 3] {
     let beside = |suffix: &str| paths.data.join(format!("skillopt.db{suffix}"));
     [paths.database(), beside("-wal"), beside("-shm")]
+}
+
+/// Largest log of scheduled runs that a night leaves, in bytes.
+const LARGEST_LOG: u64 = 1_000_000;
+
+/// Empties the log of scheduled runs when it has grown large, and makes it private: the shell that cron
+/// starts made it. It may be open for appending meanwhile.
+pub fn bound_log(paths: &Paths) -> Result<(), Problem> {
+    let log = paths.log();
+    let bounded = || -> std::io::Result<()> {
+        let file = std::fs::File::options().append(true).open(&log)?;
+        crate::files::make_private(&log)?;
+        if file.metadata()?.len() > LARGEST_LOG {
+            file.set_len(0)?;
+        }
+        Ok(())
+    };
+    match bounded() {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(io_problem(&error, "shorten", &log))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The folder of all hand-offs.

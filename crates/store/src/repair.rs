@@ -66,6 +66,28 @@ pub fn copies(paths: &Paths) -> Vec<DatabaseCopy> {
         .collect()
 }
 
+/// The newest copy that is sound.
+#[must_use]
+pub fn newest_sound_copy(paths: &Paths) -> Option<PathBuf> {
+    copies(paths)
+        .into_iter()
+        .find(|copy| copy.sound)
+        .map(|copy| copy.path)
+}
+
+/// Whether the file at `path` is a database of ours that this program knows, without a fault.
+#[must_use]
+pub fn is_sound(path: &Path) -> bool {
+    let sound = || -> Result<bool, Fault> {
+        let connection = opening::connect(path)?;
+        opening::inspect(&connection, path, crate::SCHEMA_VERSION)?;
+        let verdict: String =
+            connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        Ok(verdict == "ok")
+    };
+    sound().unwrap_or(false)
+}
+
 /// Writes a copy of the database into the folder of copies; gives its path.
 pub fn keep_copy(store: &Store, paths: &Paths) -> Result<PathBuf, Problem> {
     store.with_connection(|db| {
@@ -83,10 +105,10 @@ pub fn keep_copy(store: &Store, paths: &Paths) -> Result<PathBuf, Problem> {
 pub fn set_aside(paths: &Paths, now: Instant) -> Result<PathBuf, Problem> {
     let _alone = crate::locks::whole(paths)?;
     let stamp = now.strftime("%Y%m%d-%H%M%S");
-    let mut folder = paths.data.join(format!("damaged-{stamp}"));
+    let mut folder = paths.copies().join(format!("damaged-{stamp}"));
     let mut suffix = 2_u32;
     while folder.exists() {
-        folder = paths.data.join(format!("damaged-{stamp}-{suffix}"));
+        folder = paths.copies().join(format!("damaged-{stamp}-{suffix}"));
         suffix += 1;
     }
     files::create_private_dir(&folder)?;
@@ -113,19 +135,15 @@ pub fn restore(paths: &Paths, copy: &Path) -> Result<(), Problem> {
             "Put it aside first.",
         ));
     }
+    let new = paths.data.join("skillopt.db.new");
+    std::fs::remove_file(&new)
+        .or_else(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => Ok(()),
+            _ => Err(error),
+        })
+        .map_err(|error| io_problem(&error, "remove", &new))?;
     let connection = opening::connect(copy).map_err(|fault| fault.into_problem(copy))?;
     opening::inspect(&connection, copy, crate::SCHEMA_VERSION)?;
-    opening::vacuum_into(&connection, &paths.data.join("skillopt.db.new"))?;
-    std::fs::rename(paths.data.join("skillopt.db.new"), &database)
-        .map_err(|error| io_problem(&error, "restore", &database))
-}
-
-fn is_sound(path: &Path) -> bool {
-    let sound = || -> Result<bool, Fault> {
-        let connection = opening::connect(path)?;
-        let verdict: String =
-            connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-        Ok(verdict == "ok")
-    };
-    sound().unwrap_or(false)
+    opening::vacuum_into(&connection, &new)?;
+    std::fs::rename(&new, &database).map_err(|error| io_problem(&error, "restore", &database))
 }

@@ -17,6 +17,8 @@ mod locking;
 mod nights;
 #[path = "store/old_databases.rs"]
 mod old_databases;
+#[path = "store/plain_files.rs"]
+mod plain_files;
 #[path = "store/sample.rs"]
 mod sample;
 #[cfg(unix)]

@@ -32,7 +32,7 @@ pub struct Exported {
 const BYTES_ONLY: [&str; 2] = ["blob", "transcript_digest"];
 
 /// Writes to the new folder `to`: `skillopt.db` (a consistent copy), `tables/*.jsonl` (the same rows
-/// as JSON lines), `staging/`, `backups/`, `handoff/`, `config/`, and last `export.json`. Keys and
+/// as JSON lines), `staging/`, `backups/`, `handoff/`, `config/`, `cron.log`, and last `export.json`. Keys and
 /// passwords are never stored, so none are exported.
 ///
 /// Errors: `destination_unusable`, `destination_not_empty`, and those of writing.
@@ -58,6 +58,10 @@ pub fn export(store: &Store, paths: &Paths, to: &Path) -> Result<Exported, Probl
     for (name, folder) in parts {
         let (files, bytes) = tree::copy(&folder, &to.join(name))?;
         exported.files += files;
+        exported.bytes += bytes;
+    }
+    if let Some(bytes) = tree::copy_file(&paths.log(), &to.join("cron.log"))? {
+        exported.files += 1;
         exported.bytes += bytes;
     }
     let contents = json!({

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 use serde::Serialize;
 use skillopt_core::Problem;
 
@@ -30,8 +30,8 @@ pub struct Moved {
 /// Moves the data to the new folder `to`. From the next start on it is used; what is still running
 /// on the old folder is refused with `data_moved` when it wants to write.
 ///
-/// Errors: `data_dir_fixed` (`SKILLOPT_DATA_DIR` names the folder), `data_dir_busy`,
-/// `destination_unusable`, `destination_not_empty`, `copy_differs`, and those of writing; then the
+/// Errors: `data_dir_fixed` (`SKILLOPT_DATA_DIR` names the folder), `data_left_behind` (an earlier move
+/// has not been cleaned up), `data_dir_busy`, `destination_unusable`, `destination_not_empty`, `copy_differs`, and those of writing; then the
 /// old folder is in use as before.
 pub fn move_to(store: &Store, paths: &Paths, to: &Path) -> Result<Moved, Problem> {
     if paths.data_fixed {
@@ -42,6 +42,16 @@ pub fn move_to(store: &Store, paths: &Paths, to: &Path) -> Result<Moved, Problem
                 paths.data.display()
             ),
             "Unset it, or copy the folder yourself and set it to the new place.",
+        ));
+    }
+    if let Some(left) = left_behind(store, paths)? {
+        return Err(Problem::permanent(
+            "data_left_behind",
+            format!(
+                "{} still has the data from before the last move.",
+                left.folder.display()
+            ),
+            "`skillopt data move --remove-old` deletes it; then move again.",
         ));
     }
     empty_destination(to, &paths.data)?;
@@ -60,6 +70,10 @@ pub fn move_to(store: &Store, paths: &Paths, to: &Path) -> Result<Moved, Problem
     for (name, folder) in folders(paths) {
         let (files, bytes) = tree::copy(&folder, &to.join(name))?;
         moved.files += files;
+        moved.bytes += bytes;
+    }
+    if let Some(bytes) = tree::copy_file(&paths.log(), &new.log())? {
+        moved.files += 1;
         moved.bytes += bytes;
     }
     let earlier = match std::fs::read(paths.location()) {
@@ -90,33 +104,81 @@ pub fn move_to(store: &Store, paths: &Paths, to: &Path) -> Result<Moved, Problem
     Ok(moved)
 }
 
-/// Removes the old folder after a move, once the new one is the one in use and opens.
-pub fn remove_moved(paths: &Paths, moved: &Moved) -> Result<(), Problem> {
+/// A folder that still has everything from before a move.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Left {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Bytes of the files of ours in it.
+    pub bytes: u64,
+}
+
+/// What the last move left in its old place; `None` when nothing of it is there. Whatever else has
+/// moved into that folder meanwhile is not ours.
+pub fn left_behind(store: &Store, paths: &Paths) -> Result<Option<Left>, Problem> {
+    let from: Option<String> = store.read(|db| {
+        Ok(db
+            .query_row(
+                "SELECT value FROM meta WHERE key = 'moved_from'",
+                [],
+                |row| row.get(0),
+            )
+            .optional()?)
+    })?;
+    let Some(folder) = from.map(PathBuf::from) else {
+        return Ok(None);
+    };
     let old = Paths {
-        data: moved.from.clone(),
+        data: folder.clone(),
         ..paths.clone()
     };
-    let new = Paths {
-        data: moved.to.clone(),
+    let here = folder != paths.data && is_moved_to(&old, &paths.data);
+    here.then(|| {
+        Ok(Left {
+            bytes: super::size(&old)?.total,
+            folder,
+        })
+    })
+    .transpose()
+}
+
+/// Whether the database of `old` says that it was moved to `data`.
+fn is_moved_to(old: &Paths, data: &Path) -> bool {
+    let said = || -> Result<String, Fault> {
+        let db = crate::opening::connect(&old.database())?;
+        Ok(
+            db.query_row("SELECT value FROM meta WHERE key = 'moved_to'", [], |row| {
+                row.get(0)
+            })?,
+        )
+    };
+    said().is_ok_and(|to| Path::new(&to) == data)
+}
+
+/// Removes what the last move left in its old place: our files, and the folder if nothing else is in
+/// it. Gives what was removed. Error: `data_dir_busy` when something still runs there.
+pub fn remove_left_behind(store: &Store, paths: &Paths) -> Result<Option<Left>, Problem> {
+    let Some(left) = left_behind(store, paths)? else {
+        return Ok(None);
+    };
+    let old = Paths {
+        data: left.folder.clone(),
         ..paths.clone()
     };
-    let named = |fault: Fault| fault.into_problem(&new.database());
-    let current = crate::opening::connect(&new.database()).map_err(named)?;
-    crate::opening::inspect(&current, &new.database(), crate::SCHEMA_VERSION)?;
-    drop(current);
     let alone = locks::whole(&old)?;
-    for file in database_files(&old) {
-        tree::remove_file(&file)?;
-    }
     for (_, folder) in folders(&old) {
         tree::remove(&folder)?;
     }
     tree::remove(&old.copies())?;
+    tree::remove_file(&old.log())?;
+    // The database goes last: it is how the rest is recognised when this is interrupted.
+    for file in database_files(&old) {
+        tree::remove_file(&file)?;
+    }
     drop(alone);
     tree::remove(&old.locks())?;
-    // Whatever else is in the old folder is not ours; an empty one goes.
     let _ = std::fs::remove_dir(&old.data);
-    Ok(())
+    Ok(Some(left))
 }
 
 /// Copies the database with SQLite's own means, checks the copy, and turns paths that point into the
@@ -161,6 +223,10 @@ fn copy_database(paths: &Paths, new: &Paths) -> Result<(), Fault> {
             (&from, &to),
         )?;
     }
+    copy.execute(
+        "INSERT INTO meta (key, value) VALUES ('moved_from', ?1) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        [paths.data.to_string_lossy()],
+    )?;
     copy.close().map_err(|(_, error)| Fault::Sql(error))?;
     tree::sync(&new.data)?;
     Ok(())

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use serde::Serialize;
 use skillopt_core::{Instant, Problem};
 
-use super::{export, folders, tree};
+use super::{export, folders, handoffs, tree};
 use crate::blobs;
 use crate::fault::Fault;
 use crate::locks;
@@ -22,7 +22,8 @@ pub enum Purge {
     /// Everything about one project, by id: nights, tasks, proposals, receipts, backups.
     Project(String),
     /// Prompts, replies, stage outputs and events of nights that ended, used last before an instant
-    /// (`None`: all of them), and what is remembered of transcripts. Verdicts and hashes stay.
+    /// (`None`: all of them), hand-off folders no night waits for, and what is remembered of
+    /// transcripts. Verdicts and hashes stay.
     Evidence {
         /// Only what was used last before.
         before: Option<Instant>,
@@ -40,7 +41,9 @@ pub struct PurgePlan {
     pub rows: BTreeMap<String, u64>,
     /// Folders that are deleted.
     pub folders: Vec<PathBuf>,
-    /// Bytes of these folders.
+    /// Files that are deleted.
+    pub files: Vec<PathBuf>,
+    /// Bytes of these folders and files.
     pub bytes: u64,
     /// What the user should know before it is applied.
     pub notes: Vec<String>,
@@ -50,20 +53,42 @@ pub struct PurgePlan {
 pub fn plan_purge(store: &Store, paths: &Paths, what: &Purge) -> Result<PurgePlan, Problem> {
     let (mut dirs, mut notes) = match what {
         Purge::Project(id) => store.read(|db| project_folders(db, paths, id))?,
-        Purge::Evidence { .. } => (Vec::new(), Vec::new()),
-        Purge::Everything => {
-            let mut dirs: Vec<PathBuf> = folders(paths)
+        Purge::Evidence { before } => {
+            let before = before.unwrap_or(Instant::MAX);
+            (
+                store.read(|db| handoffs::done(db, paths, before))?,
+                Vec::new(),
+            )
+        }
+        Purge::Everything => (
+            folders(paths)
                 .into_iter()
                 .map(|(_, folder)| folder)
-                .collect();
-            dirs.push(paths.copies());
-            (dirs, Vec::new())
-        }
+                .collect(),
+            Vec::new(),
+        ),
     };
+    // Copies of the database and the log hold the words of every project; none can be taken out of them.
+    dirs.push(paths.copies());
     dirs.retain(|folder| folder.exists());
+    let files: Vec<PathBuf> = Some(paths.log())
+        .into_iter()
+        .filter(|file| file.exists())
+        .collect();
+    if dirs.contains(&paths.copies()) {
+        notes.push("Earlier copies of the database go as well; they hold the same.".to_owned());
+    }
+    if !files.is_empty() {
+        notes.push(
+            "The log of scheduled nights goes as well; it holds words of every project.".to_owned(),
+        );
+    }
     let mut bytes = 0;
     for folder in &dirs {
         bytes += tree::bytes(folder)?;
+    }
+    for file in &files {
+        bytes += std::fs::metadata(file).map_or(0, |metadata| metadata.len());
     }
     let standing: u64 = store.read(|db| {
         let project = match what {
@@ -106,6 +131,7 @@ pub fn plan_purge(store: &Store, paths: &Paths, what: &Purge) -> Result<PurgePla
         what: what.clone(),
         rows,
         folders: dirs,
+        files,
         bytes,
         notes,
     })
@@ -127,6 +153,9 @@ pub fn apply_purge(store: &Store, paths: &Paths, plan: &PurgePlan) -> Result<(),
     store.commit("purge", |tx| delete(tx, &plan.what))?;
     for folder in &plan.folders {
         tree::remove(folder)?;
+    }
+    for file in &plan.files {
+        tree::remove_file(file)?;
     }
     // What was deleted is overwritten already; this gives the space back when there is room for it.
     store.with_connection(|db| {
@@ -220,6 +249,6 @@ fn project_folders(
     for adoption in texts("SELECT CAST(id AS TEXT) FROM adoption WHERE project = ?1 ORDER BY id")? {
         dirs.push(paths.backups().join(adoption));
     }
-    dirs.push(paths.handoff(id));
+    dirs.extend(handoffs::of_project(paths, id)?);
     Ok((dirs, notes))
 }

@@ -63,20 +63,28 @@ pub(super) fn copy(from: &Path, to: &Path) -> Result<(u64, u64), Problem> {
         if let Some(folder) = copy.parent() {
             files::create_private_dir(folder)?;
         }
-        let written =
-            std::fs::read(&source).map_err(|error| io_problem(&error, "read", &source))?;
-        files::write_private(&copy, &written)?;
-        let read = std::fs::read(&copy).map_err(|error| io_problem(&error, "read", &copy))?;
-        if sha256_hex(&read) != sha256_hex(&written) {
-            return Err(Problem::permanent(
-                "copy_differs",
-                format!("{} differs from what was copied there.", copy.display()),
-                "Check the disk; the original is unchanged.",
-            ));
-        }
-        bytes += written.len() as u64;
+        bytes += copy_file(&source, &copy)?.unwrap_or(0);
     }
     Ok((files.len() as u64, bytes))
+}
+
+/// Copies a file, private and synced, and reads the copy back. Gives its bytes; `None` when there is none.
+pub(super) fn copy_file(source: &Path, copy: &Path) -> Result<Option<u64>, Problem> {
+    let written = match std::fs::read(source) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(io_problem(&error, "read", source)),
+    };
+    files::write_private(copy, &written)?;
+    let read = std::fs::read(copy).map_err(|error| io_problem(&error, "read", copy))?;
+    if sha256_hex(&read) != sha256_hex(&written) {
+        return Err(Problem::permanent(
+            "copy_differs",
+            format!("{} differs from what was copied there.", copy.display()),
+            "Check the disk; the original is unchanged.",
+        ));
+    }
+    Ok(Some(written.len() as u64))
 }
 
 /// Removes a folder and everything in it; nothing when it does not exist.

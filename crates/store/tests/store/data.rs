@@ -457,7 +457,10 @@ fn moving_copies_verifies_and_switches() {
     let paths = paths_from(&home);
     assert_eq!(paths.data, to);
     let new = Store::open(&paths, home.clock.clone()).unwrap();
-    assert_eq!(rows(&new), before);
+    let mut copied = rows(&new);
+    // Where it came from is one row more.
+    *copied.get_mut("meta").unwrap() -= 1;
+    assert_eq!(copied, before);
     let proposal = new
         .read(|db| proposals::list(db, None, 9))
         .unwrap()
@@ -476,7 +479,14 @@ fn moving_copies_verifies_and_switches() {
     })
     .unwrap();
 
-    data::remove_moved(&paths, &moved).unwrap();
+    // It says what stayed, and another move waits until that is gone.
+    let left = data::left_behind(&new, &paths).unwrap().unwrap();
+    assert_eq!(left.folder, home.paths.data);
+    assert!(left.bytes > 0);
+    let again = data::move_to(&new, &paths, &home.root.join("third")).unwrap_err();
+    assert_eq!(again.code, "data_left_behind");
+    assert_eq!(data::remove_left_behind(&new, &paths).unwrap(), Some(left));
+    assert_eq!(data::remove_left_behind(&new, &paths).unwrap(), None);
     assert!(!home.paths.data.exists());
     let late = store.commit("late", |tx| {
         skillopt_store::pauses::set(tx, "x", tx.now(), "")

@@ -1,0 +1,110 @@
+//! Words of the user outside the database: hand-off folders, the log of scheduled nights, copies.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+use skillopt_core::Instant;
+use skillopt_store::data::{self, Purge};
+use skillopt_store::nights::{self, Outcome};
+use skillopt_store::{Store, files, repair};
+
+use crate::sample::Home;
+
+/// A home whose project has one hand-off folder that was put aside and one that is open.
+fn handed_off() -> (Home, Store, String, i64, [PathBuf; 2]) {
+    let home = Home::new();
+    let store = home.store();
+    let (project, night) = home.night(&store);
+    let open = home.paths.handoff(&project);
+    let aside = open.with_file_name(format!("{project}.night3.done.17"));
+    for folder in [&open, &aside] {
+        files::write_private(&folder.join("answers/q.md"), b"what the user said").unwrap();
+    }
+    files::write_private(&home.paths.log(), b"what the user asked for").unwrap();
+    (home, store, project, night, [open, aside])
+}
+
+fn end(store: &Store, night: i64) {
+    store
+        .commit("end", |tx| {
+            nights::end(tx, night, Outcome::Interrupted, "", &json!({}))
+        })
+        .unwrap();
+}
+
+fn purge(home: &Home, store: &Store, what: &Purge) -> data::PurgePlan {
+    let plan = data::plan_purge(store, &home.paths, what).unwrap();
+    data::apply_purge(store, &home.paths, &plan).unwrap();
+    plan
+}
+
+#[test]
+fn purging_a_project_takes_every_handoff_of_it_and_the_log() {
+    let (home, store, project, _, folders) = handed_off();
+    let other = home.paths.handoff("0123456789abcdef");
+    files::write_private(&other.join("pending.json"), b"{}").unwrap();
+    assert_eq!(data::size(&home.paths).unwrap().log, 23);
+    let copy = repair::keep_copy(&store, &home.paths).unwrap();
+    let plan = purge(&home, &store, &Purge::Project(project));
+    assert_eq!(plan.files, [home.paths.log()]);
+    assert!(
+        plan.notes.iter().any(|note| note.contains("log")),
+        "{plan:?}"
+    );
+    for gone in folders.iter().chain([&home.paths.log(), &copy]) {
+        assert!(!gone.exists(), "{}", gone.display());
+    }
+    assert!(other.exists(), "that of another project stays");
+}
+
+#[test]
+fn purging_evidence_leaves_only_questions_a_night_waits_for() {
+    let (home, store, _, night, [open, aside]) = handed_off();
+    let evidence = Purge::Evidence { before: None };
+    purge(&home, &store, &evidence);
+    assert!(!aside.exists());
+    assert!(open.exists(), "its night can go on");
+    assert!(!home.paths.log().exists());
+    end(&store, night);
+    purge(&home, &store, &evidence);
+    assert!(!open.exists());
+}
+
+#[test]
+fn old_handoffs_expire_with_the_rest_of_the_evidence() {
+    let (home, store, _, _, [open, aside]) = handed_off();
+    let expire = |before| data::expire_handoffs(&store, &home.paths, before).unwrap();
+    assert_eq!(expire(Instant::UNIX_EPOCH), 0, "they are not that old");
+    assert!(aside.exists());
+    assert_eq!(expire(Instant::MAX), 1);
+    assert!(open.exists() && !aside.exists());
+}
+
+#[test]
+fn purging_everything_leaves_no_word_of_the_user() {
+    let (home, store, _, _, folders) = handed_off();
+    repair::keep_copy(&store, &home.paths).unwrap();
+    purge(&home, &store, &Purge::Everything);
+    let size = data::size(&home.paths).unwrap();
+    assert_eq!((size.log, size.handoff, size.copies), (0, 0, 0));
+    assert!(!folders[0].exists());
+}
+
+#[test]
+fn the_log_moves_with_the_data_and_is_kept_short() {
+    let (home, store, _, _, _) = handed_off();
+    data::bound_log(&home.paths).unwrap();
+    assert_eq!(data::size(&home.paths).unwrap().log, 23, "short ones stay");
+    let to = home.root.join("new");
+    data::move_to(&store, &home.paths, &to).unwrap();
+    assert_eq!(
+        std::fs::read(to.join("cron.log")).unwrap(),
+        b"what the user asked for"
+    );
+    files::write_private(&home.paths.log(), &vec![b'x'; 1_000_001]).unwrap();
+    data::bound_log(&home.paths).unwrap();
+    assert_eq!(data::size(&home.paths).unwrap().log, 0);
+    std::fs::remove_file(home.paths.log()).unwrap();
+    data::bound_log(&home.paths).unwrap();
+    assert!(!home.paths.log().exists(), "none is made");
+}
