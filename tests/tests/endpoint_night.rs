@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "a test writes its own files")]
 
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::json;
@@ -189,6 +190,68 @@ fn a_night_goes_on_after_a_failure_and_pays_only_for_what_was_not_answered() {
         server.asked().len() - refused,
         fresh.asked().len(),
         "five answers were used again"
+    );
+}
+
+#[test]
+fn a_running_night_that_is_cancelled_ends_and_does_not_go_on() {
+    let home = Arc::new(Home::with_sample(PROGRAM));
+    let server = StubServer::start();
+    let told = Arc::new(OnceLock::new());
+    let (caller, said) = (Arc::clone(&home), Arc::clone(&told));
+    // The user cancels while the first question is being answered.
+    server.brain(move |request| {
+        said.get_or_init(|| caller.run(&["night", "cancel", "--json"]).json());
+        honest(request)
+    });
+    let ran = night(&home, &server, &[]);
+    let told = told.get().expect("something was asked");
+    assert_eq!(told["told"], true, "{told}");
+    let json = ran.json();
+    assert_eq!(
+        (ran.code, json["outcome"].as_str()),
+        (130, Some("interrupted")),
+        "{json}"
+    );
+    assert!(
+        json["reason"].as_str().unwrap().contains("Ended by you"),
+        "{json}"
+    );
+    let list = home.run(&["night", "list", "--json"]).json();
+    assert_eq!(
+        (list[0]["id"].as_i64(), list[0]["state"].as_str()),
+        (told["id"].as_i64(), Some("ended"))
+    );
+    // What was read is not lost: a new night takes it up.
+    let next = night(&home, &server, &[]).json();
+    assert_eq!(next["outcome"], "proposed", "{next}");
+    assert_ne!(next["night_id"], told["id"]);
+}
+
+#[test]
+fn a_rehearsal_that_waits_can_be_cancelled_too() {
+    let home = Home::with_sample(PROGRAM);
+    let words = [
+        "sleep",
+        "dry-run",
+        "--full",
+        "--backend",
+        "handoff",
+        "--json",
+    ];
+    let ran = home.run(&[&words[..], &["--model-miner=false"]].concat());
+    assert_eq!(ran.code, 3, "{} {}", ran.out, ran.err);
+    let ended = home.run(&["night", "cancel", "--json"]).json();
+    assert_eq!(ended["told"], false, "{ended}");
+    let list = home.run(&["night", "list", "--json"]).json();
+    assert_eq!(
+        (list[0]["kind"].as_str(), list[0]["state"].as_str()),
+        (Some("dry_run"), Some("ended"))
+    );
+    let none = home.run(&["night", "cancel", "--json"]);
+    assert_eq!(
+        (none.code, none.json()["error"].as_str()),
+        (2, Some("night_unknown"))
     );
 }
 

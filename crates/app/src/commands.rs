@@ -77,7 +77,7 @@ commands! {
     NightList "night list": crate::night::ListInput => Vec<crate::night::NightRow> = crate::night::list;
     /// Show a night: stages, spend, tasks, events.
     NightShow "night show": crate::night::ShowInput => Box<crate::night::Shown> = crate::night::show;
-    /// Stop a running night, or end one that waits.
+    /// End a running night, or one that waits.
     NightCancel "night cancel": crate::night::CancelInput => crate::night::Cancelled = crate::night::cancel;
     /// Show the open hand-off questions.
     Handoff "handoff": crate::project::Which => crate::handoff::Questions = crate::handoff::questions;

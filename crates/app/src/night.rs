@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skillopt_core::Problem;
+use skillopt_sleep::run::ENDED_BY_USER;
 use skillopt_store::attempts::{self, Spend};
 use skillopt_store::nights::{self, Night, Outcome, State};
 use skillopt_store::orders::{self, Order};
@@ -126,9 +127,7 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
     let id = which(app, input.id, input.project.as_deref())?;
     app.store
         .read(|db| {
-            let Some(night) = nights::get(db, id)? else {
-                return Err(unknown(id).into());
-            };
+            let night = nights::required(db, id)?;
             let rows = calls::rows_of_night(db, id)?;
             let stages = stages::list(db, id)?
                 .into_iter()
@@ -180,46 +179,66 @@ pub struct CancelInput {
 pub struct Cancelled {
     /// The night.
     pub id: i64,
-    /// It was told to stop and will do so at the next call; otherwise it has been ended.
+    /// It was told to end and will do so at the next call; otherwise it has been ended.
     pub told: bool,
 }
 
-/// Tells a running night to stop; ends one that waits or was killed.
+/// Tells a running night to end; ends one that waits or was killed. It does not go on afterwards.
 pub async fn cancel(app: &App, input: CancelInput) -> Result<Cancelled, Problem> {
-    let id = match input.id {
-        Some(id) => id,
-        None => {
-            let project = app
-                .known_project(input.project.as_deref())?
-                .ok_or_else(crate::project::not_registered)?;
-            let open = app
-                .store
-                .read(|db| nights::open(db, &project.id, nights::Kind::Run))?;
-            open.map(|night| night.id).ok_or_else(|| {
-                Problem::permanent(
-                    "night_unknown",
-                    "No night of this project is unfinished.",
-                    "`skillopt night list` shows the nights.",
-                )
-            })?
-        }
+    let night = match input.id {
+        Some(id) => app.store.read(|db| nights::required(db, id))?,
+        None => unfinished(app, input.project.as_deref())?,
     };
-    let night = app
-        .store
-        .read(|db| nights::get(db, id))?
-        .ok_or_else(|| unknown(id))?;
-    if night.state == State::Running && locks::project_holder(&app.paths, &night.project).is_some()
-    {
-        app.store
-            .commit("order", |tx| orders::give(tx, id, Order::Cancel))?;
-        return Ok(Cancelled { id, told: true });
+    let id = night.id;
+    // Whoever holds the project's lock is the only one who may end its nights.
+    let locked = locks::project(
+        &app.paths,
+        &night.project,
+        "ending a night",
+        app.clock.now(),
+    );
+    match locked {
+        Ok(_lock) => {
+            let report = json!({"outcome": Outcome::Interrupted, "reason": ENDED_BY_USER});
+            app.store.commit("cancel night", |tx| {
+                nights::end(tx, id, Outcome::Interrupted, ENDED_BY_USER, &report)
+            })?;
+            Ok(Cancelled { id, told: false })
+        }
+        Err(problem) if problem.code == "project_busy" && is_at_work(app, &night) => {
+            app.store
+                .commit("order", |tx| orders::give(tx, id, Order::Cancel))?;
+            Ok(Cancelled { id, told: true })
+        }
+        Err(problem) => Err(problem),
     }
-    let reason = "Ended by you before it came to a verdict.";
-    let report = json!({"outcome": Outcome::Interrupted, "reason": reason});
-    app.store.commit("cancel night", |tx| {
-        nights::end(tx, id, Outcome::Interrupted, reason, &report)
-    })?;
-    Ok(Cancelled { id, told: false })
+}
+
+/// Whether it may be this night that holds the project's lock.
+fn is_at_work(app: &App, night: &Night) -> bool {
+    let holds_it = match locks::project_holder(&app.paths, &night.project) {
+        Some(locks::Holder::Known { pid, .. }) => pid == night.pid,
+        Some(locks::Holder::Unknown) => true,
+        None => false,
+    };
+    night.state == State::Running && holds_it
+}
+
+/// The unfinished night of a project, of whatever kind: the one that is at work, else the newest.
+fn unfinished(app: &App, project: Option<&Path>) -> Result<Night, Problem> {
+    let project = app
+        .known_project(project)?
+        .ok_or_else(crate::project::not_registered)?;
+    let mut open = app.store.read(|db| nights::unfinished(db, &project.id))?;
+    let at_work = open.iter().position(|night| is_at_work(app, night));
+    if open.is_empty() {
+        return Err(Problem::permanent(
+            "night_unknown",
+            "No night of this project is unfinished.",
+            "`skillopt night list` shows the nights.",
+        ));
+    }
+    Ok(open.swap_remove(at_work.unwrap_or(0)))
 }
 
 fn which(app: &App, id: Option<i64>, project: Option<&Path>) -> Result<i64, Problem> {
@@ -239,12 +258,4 @@ fn which(app: &App, id: Option<i64>, project: Option<&Path>) -> Result<i64, Prob
             "Run one with `skillopt sleep run`.",
         )
     })
-}
-
-fn unknown(id: i64) -> Problem {
-    Problem::permanent(
-        "night_unknown",
-        format!("There is no night {id}."),
-        "`skillopt night list` shows the nights.",
-    )
 }

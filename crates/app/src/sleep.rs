@@ -227,12 +227,7 @@ pub async fn status(app: &App, which: Which) -> Result<Box<Status>, Problem> {
         adopted_skills: named(TargetState::Adopted),
         has_managed_proposal: waiting.is_some(),
         proposal: waiting.map(|(proposal, _)| proposal.id.clone()),
-        running: locks::project_holder(&app.paths, &project.id).map(|holder| {
-            format!(
-                "process {} has been {} since {}",
-                holder.pid, holder.doing, holder.since
-            )
-        }),
+        running: locks::project_holder(&app.paths, &project.id).map(|holder| holder.to_string()),
         unfinished: runs
             .iter()
             .find(|night| night.state != nights::State::Ended)

@@ -338,7 +338,7 @@ pub(crate) enum Night {
     },
     /// Go on with the night that was stopped.
     Resume,
-    /// Stop the running night, or end one that waits.
+    /// End the running night, or one that waits; it does not go on afterwards.
     Cancel {
         /// Its id; the unfinished one when left out.
         id: Option<i64>,

@@ -140,7 +140,7 @@ fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt:
         Output::NightCancel(cancelled) if cancelled.told => {
             writeln!(
                 out,
-                "Night {} was told to stop; it does so at the next model call.",
+                "Night {} was told to end; it does so at the next model call.",
                 cancelled.id
             )
         }

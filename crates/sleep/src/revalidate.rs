@@ -8,6 +8,7 @@ use skillopt_core::gate::{self, Decision};
 use skillopt_core::hash::sha256_hex;
 use skillopt_core::task::{Split, Task};
 use skillopt_store::nights::{self, Kind, Outcome};
+use skillopt_store::orders::{self, Order};
 use skillopt_store::{locks, stages};
 
 use crate::adopt::{self, Planned};
@@ -16,6 +17,7 @@ use crate::context::Context;
 use crate::night::{self, Night};
 use crate::outcome::Stop;
 use crate::replay::{self, Documents, Rollout};
+use crate::run::ENDED_BY_USER;
 
 /// The verdict on a subset, per agent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -63,7 +65,12 @@ pub async fn revalidate(context: &Context, planned: &Planned) -> Result<Revalida
                 };
                 nights::end(tx, id, outcome, "", &json!({"decisions": decisions}))
             }
-            Err(stop) => nights::stop(tx, id, stop.outcome(), "", None),
+            Err(stop) => match orders::take(tx, id)? {
+                Some(Order::Cancel) => {
+                    nights::end(tx, id, Outcome::Interrupted, ENDED_BY_USER, &json!({}))
+                }
+                Some(Order::Pause) | None => nights::stop(tx, id, stop.outcome(), "", None),
+            },
         })?;
     Ok(Revalidated {
         decisions: result?,

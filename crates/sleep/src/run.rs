@@ -15,6 +15,7 @@ use skillopt_core::{Problem, split};
 use skillopt_models::{Handoff, Roles, Templates, handoff_folder};
 use skillopt_store::clusters::{self, ClusterText};
 use skillopt_store::nights::{self, Kind, Outcome};
+use skillopt_store::orders::Order;
 use skillopt_store::rejected::{self, By};
 use skillopt_store::{blobs, events, locks, proposals, tasks};
 use skillopt_transcripts::Session;
@@ -40,6 +41,8 @@ use crate::tasks_file::{self, TasksFile};
 const SPLIT_VERSION: u32 = 1;
 /// How many archived tasks are looked at (§15.2: the reference keeps 300).
 const ARCHIVE: usize = 3_000;
+/// Why a night ended that was told to.
+pub const ENDED_BY_USER: &str = "Ended by you before it came to a verdict.";
 /// How many rejected edits an optimizer is reminded of.
 const REMINDERS: usize = 12;
 
@@ -112,7 +115,7 @@ pub async fn run(context: &Context, plan: Plan) -> NightReport {
     if let Err(stop) = ended {
         report.stop(&stop);
         if let Some(night) = report.night_id
-            && let Err(problem) = record_stop(context, night, &stop, &report)
+            && let Err(problem) = record_stop(context, night, &stop, &mut report)
         {
             report.notes.push(format!(
                 "The end of the night could not be written down: {problem}"
@@ -132,13 +135,21 @@ fn record_stop(
     context: &Context,
     night: i64,
     stop: &Stop,
-    report: &NightReport,
+    report: &mut NightReport,
 ) -> Result<(), Problem> {
     context.store.commit("night stopped", |tx| {
-        skillopt_store::orders::handled(tx, night)?;
+        let order = skillopt_store::orders::take(tx, night)?;
         match stop {
             Stop::Failed(_) => {
                 nights::end(tx, night, Outcome::Failed, &report.reason, &report.json()?)
+            }
+            Stop::Deferred { .. } | Stop::Waiting { .. } | Stop::Interrupted
+                if order == Some(Order::Cancel) =>
+            {
+                report.outcome = Outcome::Interrupted;
+                report.until = None;
+                ENDED_BY_USER.clone_into(&mut report.reason);
+                nights::end(tx, night, report.outcome, &report.reason, &report.json()?)
             }
             Stop::Deferred { until, problem } => {
                 if is_budget(&problem.code) {

@@ -53,14 +53,36 @@ impl Drop for Note {
 }
 
 /// Who holds a lock; for words only.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Holder {
-    /// Its process.
-    pub pid: u32,
-    /// When it took the lock.
-    pub since: Instant,
-    /// What it does, for example `sleep run`.
-    pub doing: String,
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub enum Holder {
+    /// It left a note.
+    Known {
+        /// Its process.
+        pid: u32,
+        /// When it took the lock.
+        since: Instant,
+        /// What it does, for example `sleep run`.
+        doing: String,
+    },
+    /// The lock is held, and nobody says by whom: its note is not written yet, or could not be.
+    Unknown,
+}
+
+impl std::fmt::Display for Holder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Known { pid, since, doing } => write!(f, "process {pid} since {since}: {doing}"),
+            Self::Unknown => f.write_str("a process that left no note"),
+        }
+    }
+}
+
+/// A note as it is written.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    pid: u32,
+    since: Instant,
+    doing: String,
 }
 
 /// Locks a project: one night at a time. `doing` and `now` are for the words of others.
@@ -213,20 +235,13 @@ fn take(
     match patiently(|| lock.0.try_lock()) {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
-            let words = read_note(&note_path(&paths.locks(), name))
-                .map(|holder| {
-                    format!(
-                        " (process {}, since {}: {})",
-                        holder.pid, holder.since, holder.doing
-                    )
-                })
-                .unwrap_or_default();
-            return Err(busy(words));
+            let holder = read_note(&note_path(&paths.locks(), name));
+            return Err(busy(format!(" ({holder})")));
         }
         Err(TryLockError::Error(error)) => return Err(unsupported(&path, &error)),
     }
     let note = note_path(&paths.locks(), name);
-    let holder = Holder {
+    let holder = Written {
         pid: std::process::id(),
         since: now,
         doing: doing.to_owned(),
@@ -246,15 +261,20 @@ fn note_path(locks: &Path, name: &str) -> PathBuf {
     locks.join(format!("{name}.json"))
 }
 
-fn read_note(path: &Path) -> Option<Holder> {
-    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+fn read_note(path: &Path) -> Holder {
+    let written = || serde_json::from_slice::<Written>(&std::fs::read(path).ok()?).ok();
+    written().map_or(Holder::Unknown, |note| Holder::Known {
+        pid: note.pid,
+        since: note.since,
+        doing: note.doing,
+    })
 }
 
 /// Who holds the lock called `name` in the folder `locks`.
 fn holder(locks: &Path, name: &str) -> Option<Holder> {
     let file = Locked(File::open(locks.join(format!("{name}.lock"))).ok()?);
     match file.0.try_lock_shared() {
-        Err(TryLockError::WouldBlock) => read_note(&note_path(locks, name)),
+        Err(TryLockError::WouldBlock) => Some(read_note(&note_path(locks, name))),
         Ok(()) | Err(TryLockError::Error(_)) => None,
     }
 }
@@ -274,12 +294,7 @@ fn running(paths: &Paths) -> Vec<String> {
                 .map(str::to_owned)
         })
         .filter_map(|name| holder(&paths.locks(), &name))
-        .map(|holder| {
-            format!(
-                "process {} since {}: {}",
-                holder.pid, holder.since, holder.doing
-            )
-        })
+        .map(|holder| holder.to_string())
         .collect();
     found.sort();
     found.dedup();
@@ -293,6 +308,6 @@ fn unsupported(path: &Path, error: &std::io::Error) -> Problem {
             "The file system of {} cannot lock files: {error}.",
             path.display()
         ),
-        "Move the data folder to a local disk (`skillopt data move`), or set SKILLOPT_DATA_DIR.",
+        "Copy the data folder to a local disk and set SKILLOPT_DATA_DIR to the copy; nothing runs without locks, not even `skillopt data move`.",
     )
 }

@@ -195,6 +195,15 @@ pub fn open(db: &Connection, project: &str, kind: Kind) -> Result<Option<Night>,
     .transpose()
 }
 
+/// Every unfinished night of a project, whatever its kind, newest first.
+pub fn unfinished(db: &Connection, project: &str) -> Result<Vec<Night>, Fault> {
+    let mut rows = db.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM night WHERE project = ?1 AND state <> 'ended' ORDER BY started_at DESC, id DESC"
+    ))?;
+    let found: Vec<Raw> = rows.query_map([project], raw)?.collect::<Result<_, _>>()?;
+    found.into_iter().map(whole).collect()
+}
+
 /// Takes an unfinished night over into this process. The caller holds the project's lock.
 ///
 /// The time a killed process was at work is counted up to its last sign of life (a call or an
@@ -349,7 +358,8 @@ fn elapsed_us(from: Instant, to: Instant) -> u64 {
     u64::try_from(to.as_microsecond() - from.as_microsecond()).unwrap_or(0)
 }
 
-fn required(db: &Connection, night: i64) -> Result<Night, Fault> {
+/// Like [`get`]. Error: `night_unknown`.
+pub fn required(db: &Connection, night: i64) -> Result<Night, Fault> {
     get(db, night)?.ok_or_else(|| {
         Fault::Problem(Problem::permanent(
             "night_unknown",

@@ -34,6 +34,13 @@ pub fn pending(db: &Connection, night: i64) -> Result<Option<Order>, Fault> {
         .optional()?)
 }
 
+/// What a night that stops was told, which is done now: earlier orders are spent.
+pub fn take(tx: &Tx<'_>, night: i64) -> Result<Option<Order>, Fault> {
+    let order = pending(tx, night)?;
+    handled(tx, night)?;
+    Ok(order)
+}
+
 /// The night has done what it was told; earlier orders are spent.
 pub fn handled(tx: &Tx<'_>, night: i64) -> Result<(), Fault> {
     tx.execute(

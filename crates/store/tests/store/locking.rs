@@ -75,18 +75,24 @@ fn another_process_is_named_in_words_and_its_death_releases_the_lock() {
             problem.message
         );
     }
-    assert_eq!(
-        locks::project_holder(&home.paths, "p1").unwrap().pid,
-        child.id()
-    );
+    let is_held_by = |process: u32| {
+        matches!(
+            locks::project_holder(&home.paths, "p1"),
+            Some(locks::Holder::Known { pid, .. }) if pid == process
+        )
+    };
+    assert!(is_held_by(child.id()));
     let _other = locks::project(&home.paths, "p2", "sleep run", now).unwrap();
 
     end(child); // SIGKILL: nothing of it can clean up.
     assert_eq!(locks::project_holder(&home.paths, "p1"), None);
     let _mine = locks::project(&home.paths, "p1", "sleep run", now).unwrap();
+    assert!(is_held_by(std::process::id()));
+    // Without its note it is held all the same.
+    std::fs::remove_file(home.paths.locks().join("project-p1.json")).unwrap();
     assert_eq!(
-        locks::project_holder(&home.paths, "p1").unwrap().pid,
-        std::process::id()
+        locks::project_holder(&home.paths, "p1"),
+        Some(locks::Holder::Unknown)
     );
 }
 
