@@ -33,6 +33,8 @@ pub struct App {
     pub cancel: CancelToken,
     /// Told about progress.
     pub listener: Listener,
+    /// Why the store of this environment could not be opened; then `store` is an empty one in memory.
+    pub unopened: Option<Problem>,
     /// Adoptions a dead process left half-written, which were undone when the store was opened.
     pub recovered: Vec<Recovered>,
 }
@@ -55,20 +57,48 @@ impl App {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, Problem> {
         let paths = Paths::from_env(&environment)?;
-        let store = Arc::new(Store::open(&paths, Arc::clone(&clock))?);
+        let store = Store::open(&paths, Arc::clone(&clock))?;
         let recovered = adoption::recover(&store, &paths)?;
-        let home = home(&environment)?;
+        let app = Self::over(store, environment, directory, clock)?;
+        Ok(Self { recovered, ..app })
+    }
+
+    /// A context for what must work when the store cannot be opened, or must not be: saying what is
+    /// wrong, and going on from a copy. Nothing that is written to its store stays.
+    ///
+    /// Errors: `home_unknown`, `path_not_absolute`.
+    pub fn apart(
+        environment: BTreeMap<String, String>,
+        directory: PathBuf,
+        clock: Arc<dyn Clock>,
+        why: Option<Problem>,
+    ) -> Result<Self, Problem> {
+        let store = Store::in_memory(Arc::clone(&clock))?;
+        let app = Self::over(store, environment, directory, clock)?;
         Ok(Self {
-            store,
-            paths,
+            unopened: why,
+            ..app
+        })
+    }
+
+    fn over(
+        store: Store,
+        environment: BTreeMap<String, String>,
+        directory: PathBuf,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, Problem> {
+        Ok(Self {
+            store: Arc::new(store),
+            paths: Paths::from_env(&environment)?,
             clock,
+            home: home(&environment)?,
             environment: Arc::new(environment),
-            home,
             directory,
             flags: Vec::new(),
             cancel: CancelToken::new(),
             listener: Arc::new(|_| {}),
-            recovered,
+            unopened: None,
+            recovered: Vec::new(),
         })
     }
 

@@ -152,23 +152,30 @@ fn bad(subject: &str, problem: &Problem) -> Finding {
 }
 
 fn database(app: &App) -> Finding {
+    const SUBJECT: &str = "database";
     let copies: Vec<Value> = repair::copies(&app.paths)
         .into_iter()
         .map(|copy| json!({"path": copy.path, "sound": copy.sound}))
         .collect();
     let detail = json!({"path": app.paths.database(), "copies": copies});
-    match repair::check(&app.store) {
-        Ok(faults) if faults.is_empty() => good("database", "The database is sound.", detail),
-        Ok(faults) => Finding {
-            health: Health::Bad,
-            guidance: "Keep the file; the newest sound copy is named in the details.".to_owned(),
-            ..good(
-                "database",
-                format!("The database is damaged: {}.", faults.join("; ")),
-                detail,
-            )
-        },
-        Err(problem) => bad("database", &problem),
+    let way_out = match repair::newest_sound_copy(&app.paths) {
+        Some(copy) => format!("puts it aside and goes on from {}", copy.display()),
+        None => "puts it aside and begins anew, since there is no sound copy".to_owned(),
+    };
+    let damaged = |message: String| Finding {
+        health: Health::Bad,
+        guidance: format!("`skillopt data restore --yes` {way_out}."),
+        ..good(SUBJECT, message, detail.clone())
+    };
+    let checked = match &app.unopened {
+        Some(problem) => Err(problem.clone()),
+        None => repair::check(&app.store),
+    };
+    match checked {
+        Ok(faults) if faults.is_empty() => good(SUBJECT, "The database is sound.", detail),
+        Ok(faults) => damaged(format!("The database is damaged: {}.", faults.join("; "))),
+        Err(problem) if problem.code == "database_corrupt" => damaged(problem.message),
+        Err(problem) => bad(SUBJECT, &problem),
     }
 }
 

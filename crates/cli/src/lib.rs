@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use clap::{CommandFactory, FromArgMatches};
 use serde_json::{Value, json};
-use skillopt_app::commands::{self, Output};
+use skillopt_app::commands::{self, Command, Output};
 use skillopt_app::context::App;
 use skillopt_core::Problem;
 use skillopt_store::SystemClock;
@@ -76,10 +76,7 @@ fn with_alias(mut words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
-fn execute(
-    common: &args::EveryCommand,
-    command: commands::Command,
-) -> Result<(Output, App), Problem> {
+fn execute(common: &args::EveryCommand, command: Command) -> Result<(Output, App), Problem> {
     let environment: BTreeMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
@@ -90,7 +87,24 @@ fn execute(
             "Go into a folder that exists.",
         )
     })?;
-    let mut app = App::open(environment, directory, Arc::new(SystemClock))?;
+    let mut app = match &command {
+        // The database must not be open while it is replaced.
+        Command::DataRestore(_) => App::apart(environment, directory, Arc::new(SystemClock), None)?,
+        // What cannot be opened is what doctor is asked about.
+        Command::Doctor(_) => {
+            match App::open(
+                environment.clone(),
+                directory.clone(),
+                Arc::new(SystemClock),
+            ) {
+                Ok(app) => app,
+                Err(problem) => {
+                    App::apart(environment, directory, Arc::new(SystemClock), Some(problem))?
+                }
+            }
+        }
+        _ => App::open(environment, directory, Arc::new(SystemClock))?,
+    };
     app.flags.clone_from(&common.settings.0);
     let progress = progress::Progress::start(common.progress, common.json);
     app.listener = progress.listener();

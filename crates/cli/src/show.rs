@@ -201,6 +201,9 @@ fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt:
             if !finding.guidance.is_empty() {
                 writeln!(out, "      {}", plain(&finding.guidance))?;
             }
+            if finding.health != doctor::Health::Good {
+                details(&finding.detail, out)?;
+            }
             Ok(())
         }),
         Output::Demo(demonstration) => {
@@ -272,6 +275,25 @@ fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt:
             }
             Ok(())
         }
+    }
+}
+
+/// What a check found, a line for each part of it that says something.
+fn details(detail: &Value, out: &mut String) -> std::fmt::Result {
+    let says_nothing = |part: &Value| {
+        part.is_null()
+            || part.as_array().is_some_and(Vec::is_empty)
+            || part.as_object().is_some_and(serde_json::Map::is_empty)
+    };
+    match detail {
+        Value::Object(parts) => parts
+            .iter()
+            .filter(|(_, part)| !says_nothing(part))
+            .try_for_each(|(name, part)| {
+                writeln!(out, "      {}: {}", word(name), plain(&part.to_string()))
+            }),
+        other if says_nothing(other) => Ok(()),
+        other => writeln!(out, "      {}", plain(&other.to_string())),
     }
 }
 

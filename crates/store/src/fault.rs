@@ -144,6 +144,6 @@ pub(crate) fn unreadable(what: &str, why: impl std::fmt::Display) -> Fault {
     Fault::Problem(Problem::permanent(
         "stored_value_unreadable",
         format!("A stored {what} cannot be read: {why}."),
-        "Run `skillopt doctor`; a newer version of SkillOpt may have written it.",
+        "A newer version of SkillOpt may have written it; use that version, or report it with this message.",
     ))
 }
