@@ -384,3 +384,146 @@ fn prompts_of_ones_own_are_shown_and_broken_ones_refused() {
     refuses(&home, &["config", "prompts", &flag], "prompts_invalid", 1);
     refuses(&home, &["sleep", "run", &flag], "prompts_invalid", 1);
 }
+
+/// Makes the database a file that is none.
+fn damage(home: &Home) {
+    for extra in ["-wal", "-shm"] {
+        let _ = fs::remove_file(home.data().join(format!("skillopt.db{extra}")));
+    }
+    fs::write(
+        home.data().join("skillopt.db"),
+        b"this is no database, but it is long enough to be looked at twice",
+    )
+    .unwrap();
+}
+
+#[test]
+fn doctor_leads_out_of_a_damaged_database() {
+    let home = Home::after_demo(PROGRAM);
+    refuses(&home, &["data", "restore"], "database_sound", 2);
+    let kept = home.run(&["data", "copy", "--json"]).json();
+    let copy = kept["detail"]["copy"].as_str().unwrap().to_owned();
+    damage(&home);
+    let ran = home.run(&["doctor", "--json"]);
+    let json = ran.json();
+    assert_eq!(ran.code, 1, "{json}");
+    let database = &json["findings"][0];
+    assert_eq!(
+        (database["subject"].as_str(), database["health"].as_str()),
+        (Some("database"), Some("bad"))
+    );
+    let guidance = database["guidance"].as_str().unwrap();
+    assert!(
+        guidance.contains("data restore") && guidance.contains(&copy),
+        "{guidance}"
+    );
+    assert!(
+        json["findings"].as_array().unwrap().len() > 3,
+        "the rest is looked at all the same: {json}"
+    );
+    // For a person, with the details.
+    let text = home.run(&["doctor"]).out;
+    assert!(
+        text.contains("copies: ") && text.contains("\"sound\":true"),
+        "{text}"
+    );
+
+    let plan = home.run(&["data", "restore", "--json"]).json();
+    assert_eq!(plan["applied"], false);
+    refuses(&home, &["sleep", "status"], "database_corrupt", 1);
+    let done = home.run(&["data", "restore", "--yes", "--json"]).json();
+    assert_eq!(done["applied"], true, "{done}");
+    let aside = std::path::PathBuf::from(done["detail"]["aside"].as_str().unwrap());
+    assert!(
+        fs::read(aside.join("skillopt.db"))
+            .unwrap()
+            .starts_with(b"this is no database")
+    );
+    assert_eq!(home.run(&["sleep", "status", "--json"]).json()["night"], 1);
+    assert_eq!(home.run(&["proposal", "adopt"]).code, 0);
+}
+
+#[test]
+fn a_damaged_database_without_a_copy_gives_way_to_an_empty_one() {
+    let home = Home::after_demo(PROGRAM);
+    damage(&home);
+    assert!(home.run(&["doctor"]).out.contains("begins anew"));
+    let file = home.data().join("skillopt.db");
+    let file = file.to_str().unwrap();
+    refuses(
+        &home,
+        &["data", "restore", "--from", file],
+        "copy_unsound",
+        2,
+    );
+    assert_eq!(home.run(&["data", "restore", "--yes"]).code, 0);
+    assert_eq!(home.run(&["sleep", "status", "--json"]).json()["night"], 0);
+}
+
+#[test]
+fn json_is_one_document_also_for_digests() {
+    let home = Home::with_sample(PROGRAM);
+    let words = ["sleep", "harvest", "--digests"];
+    let json = home.run(&[&words[..], &["--json"]].concat()).json();
+    let digests = json["digests"].as_array().unwrap();
+    assert!(digests.len() > 1, "{json}");
+    let lines = home.run(&words).out;
+    assert_eq!(lines.lines().count(), digests.len() + 1);
+    for (line, digest) in lines.lines().zip(digests) {
+        assert_eq!(
+            &serde_json::from_str::<serde_json::Value>(line).unwrap(),
+            digest
+        );
+    }
+}
+
+#[test]
+fn an_experiment_calls_no_model_unasked() {
+    let home = Home::with_sample(PROGRAM);
+    let server = skillopt_tests::stub_server::StubServer::start();
+    for (key, value) in [
+        ("models.endpoint", server.url().as_str()),
+        ("models.target_backend", "openai_compatible"),
+        ("models.optimizer_backend", "openai_compatible"),
+        ("models.model", "dear"),
+        ("models.target_model", "dearer"),
+        ("models.optimizer_model", "dearest"),
+    ] {
+        assert_eq!(home.run(&["config", "set", key, value]).code, 0, "{key}");
+    }
+    let words = [
+        "experiment",
+        "--nights",
+        "1",
+        "--limit-tasks",
+        "4",
+        "--json",
+    ];
+    let ran = home.run(&words);
+    assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+    assert_eq!(ran.json()["model"], "", "{}", ran.out);
+    assert!(server.requests().is_empty());
+}
+
+#[test]
+fn a_file_somebody_worked_on_is_not_replaced() {
+    let home = Home::with_sample(PROGRAM);
+    let file = home.path().join("tasks.json");
+    let words = ["sleep", "harvest", "--output", file.to_str().unwrap()];
+    assert_eq!(home.run(&words).code, 0);
+    assert_eq!(home.run(&words).code, 0, "nobody has looked at it yet");
+    let reviewed = fs::read_to_string(&file)
+        .unwrap()
+        .replace("\"reviewed\": false", "\"reviewed\": true");
+    for mine in [reviewed.as_str(), "my notes\n", "{}"] {
+        fs::write(&file, mine).unwrap();
+        refuses(&home, &words, "output_exists", 2);
+        assert_eq!(fs::read_to_string(&file).unwrap(), mine);
+    }
+    let folder = home.path().join("mine");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("letter.txt"), "dear\n").unwrap();
+    let words = ["demo", "--folder", folder.to_str().unwrap()];
+    refuses(&home, &words, "demo_folder_unusable", 2);
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+}

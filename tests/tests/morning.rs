@@ -123,9 +123,15 @@ fn a_subset_says_that_it_is_untested_and_can_be_tested_first() {
         plan["notes"][0].as_str().unwrap().contains("has not seen"),
         "{plan}"
     );
-    let tested = home.run(&["proposal", "adopt", "--rule", "1", "--validate", "--json"]);
-    assert_eq!(tested.code, 0, "{} {}", tested.out, tested.err);
-    let tested = tested.json();
+    // A plan asks nothing, not even with --validate.
+    let words = ["proposal", "adopt", "--rule", "1", "--validate", "--json"];
+    let nights = || home.run(&["night", "list", "--json"]).json();
+    let before = nights();
+    let planned = home.run(&[&words[..], &["--plan"]].concat()).json();
+    assert_eq!(planned["validated"], serde_json::Value::Null);
+    assert_eq!(nights(), before);
+    let ran = home.run(&words);
+    let tested = ran.json();
     let decision = &tested["validated"][0][1];
     assert!(
         decision["deltas"].as_array().unwrap().len() >= 3,
@@ -134,6 +140,8 @@ fn a_subset_says_that_it_is_untested_and_can_be_tested_first() {
     // The verdict decides: written only when the rule alone is better.
     assert_eq!(tested["adopted"], decision["accepted"]);
     assert_eq!(home.skill().exists(), decision["accepted"] == true);
+    assert_eq!(tested["ok"], decision["accepted"]);
+    assert_eq!(ran.code, if decision["accepted"] == true { 0 } else { 2 });
 }
 
 #[test]

@@ -47,10 +47,14 @@ pub async fn demo(app: &App, input: DemoInput) -> Result<Box<Demonstration>, Pro
             app.clock.now().strftime("%Y%m%d-%H%M%S%f")
         )),
     };
-    if home.join("work").exists() {
+    let is_empty = match std::fs::read_dir(&home) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    };
+    if !is_empty {
         return Err(Problem::permanent(
             "demo_folder_unusable",
-            format!("{} is not empty.", home.display()),
+            format!("{} is not a new or empty folder.", home.display()),
             "Name a new folder, or none.",
         ));
     }

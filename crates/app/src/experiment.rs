@@ -41,12 +41,22 @@ pub async fn run(app: &App, input: ExperimentInput) -> Result<Box<Experiment>, P
         ..app.clone()
     }
     .night(project)?;
-    let asked = app
-        .flags
-        .iter()
-        .any(|(flag, _)| flag == "backend" || flag == "target-backend");
-    if !asked {
-        "persona-sim".clone_into(&mut context.settings.backend);
+    let asked = |name: &str| app.flags.iter().any(|(flag, _)| flag == name);
+    // Settings made for real nights must not let an experiment call a paid model.
+    let settings = &mut context.settings;
+    if !asked("backend") {
+        "persona-sim".clone_into(&mut settings.backend);
+    }
+    for (flag, setting) in [
+        ("target-backend", &mut settings.target_backend),
+        ("optimizer-backend", &mut settings.optimizer_backend),
+        ("model", &mut settings.model),
+        ("target-model", &mut settings.target_model),
+        ("optimizer-model", &mut settings.optimizer_model),
+    ] {
+        if !asked(flag) {
+            setting.clear();
+        }
     }
     experiment::run(&context, persona, input.nights, input.limit_tasks)
         .await

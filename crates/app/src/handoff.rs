@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use skillopt_core::Problem;
 
 use crate::context::App;
@@ -34,15 +34,12 @@ pub async fn questions(app: &App, which: Which) -> Result<Questions, Problem> {
         &context.project.id,
         Path::new(&context.project.root),
     );
-    let mut pending = match std::fs::read(folder.join("pending.json")) {
-        Ok(bytes) => {
-            let file: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-            file.get("pending")
-                .and_then(Value::as_array)
-                .cloned()
-                .unwrap_or_default()
-        }
-        Err(_) => Vec::new(),
+    let file = folder.join("pending.json");
+    let mut pending = match std::fs::read(&file) {
+        Ok(bytes) => open_questions(&bytes)
+            .ok_or_else(|| broken(&file, "it is not a list of questions as a night writes it"))?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(broken(&file, &error.to_string())),
     };
     let answers = folder.join("answers");
     for question in &mut pending {
@@ -52,12 +49,61 @@ pub async fn questions(app: &App, which: Which) -> Result<Questions, Problem> {
             .unwrap_or_default();
         let plain = id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         let answered = plain && answers.join(format!("{id}.md")).is_file();
-        question["answered"] = Value::Bool(answered);
+        question.insert("answered".to_owned(), Value::Bool(answered));
     }
     Ok(Questions {
         prompts: folder.join("PROMPTS.md"),
         answers,
         folder,
-        pending,
+        pending: pending.into_iter().map(Value::Object).collect(),
     })
+}
+
+/// The questions of `pending.json`; `None` when it is something else.
+fn open_questions(bytes: &[u8]) -> Option<Vec<Map<String, Value>>> {
+    let file: Value = serde_json::from_slice(bytes).ok()?;
+    let questions = file.get("pending")?.as_array()?;
+    questions
+        .iter()
+        .map(|question| question.as_object().cloned())
+        .collect()
+}
+
+fn broken(file: &Path, why: &str) -> Problem {
+    Problem::permanent(
+        "handoff_broken",
+        format!("{} cannot be read: {why}.", file.display()),
+        "Remove it; the next `skillopt sleep run` writes it anew, and answers that are there stay.",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_home::{TestHome, block_on};
+    use skillopt_store::files;
+
+    #[test]
+    fn an_odd_file_of_questions_is_a_problem() {
+        let home = TestHome::new();
+        let project = home.app.project(None).unwrap();
+        let file = home.app.paths.handoff(&project.id).join("pending.json");
+        let ask = || block_on(questions(&home.app, Which::default()));
+        assert_eq!(ask().unwrap().pending, [] as [Value; 0]);
+        for odd in [
+            "{",
+            "[]",
+            r#"{"pending": {}}"#,
+            r#"{"pending": ["x"]}"#,
+            r#"{"pending": [[]]}"#,
+        ] {
+            files::write_private(&file, odd.as_bytes()).unwrap();
+            assert_eq!(ask().unwrap_err().code, "handoff_broken", "{odd}");
+        }
+        let good = r#"{"pending": [{"id": "0123456789abcdef"}, {}]}"#;
+        files::write_private(&file, good.as_bytes()).unwrap();
+        let found = ask().unwrap().pending;
+        assert_eq!(found.len(), 2);
+        assert!(found.iter().all(|question| question["answered"] == false));
+    }
 }

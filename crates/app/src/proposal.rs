@@ -242,6 +242,8 @@ pub struct AdoptOutput {
     pub receipts: Vec<Receipt>,
     /// Whether anything was written.
     pub adopted: bool,
+    /// Nothing was written because the test did not show an improvement.
+    pub refused: bool,
 }
 
 /// Adopts a proposal or some of its rules.
@@ -261,9 +263,11 @@ pub async fn adopt(app: &App, input: AdoptInput) -> Result<Box<AdoptOutput>, Pro
         validated: None,
         receipts: Vec::new(),
         adopted: false,
+        refused: false,
     };
     let mut worth_it = true;
-    if input.validate && planned.is_untested() {
+    // A plan shows and spends nothing.
+    if input.validate && planned.is_untested() && !input.plan_only {
         let result = revalidate::revalidate(&context, &planned)
             .await
             .map_err(as_problem)?;
@@ -274,6 +278,7 @@ pub async fn adopt(app: &App, input: AdoptInput) -> Result<Box<AdoptOutput>, Pro
                 .push(format!("{}: {}", agent.title(), decision.sentence()));
         }
         output.validated = Some(result.decisions);
+        output.refused = !worth_it;
         if !worth_it {
             output.notes.push(
                 "Not adopted: the chosen rules alone are not better on the held-out tasks."

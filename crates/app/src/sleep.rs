@@ -312,6 +312,7 @@ pub async fn harvest(app: &App, input: HarvestInput) -> Result<Box<Harvested>, P
     );
     let output = input.output.map(|path| app.directory.join(path));
     if let Some(path) = &output {
+        may_replace(path)?;
         write_tasks(path, &payload)?;
     }
     Ok(Box::new(Harvested {
@@ -327,6 +328,26 @@ pub async fn harvest(app: &App, input: HarvestInput) -> Result<Box<Harvested>, P
         sources: sources::statuses(&context, &harvest),
         output,
     }))
+}
+
+/// Only a tasks file that nobody has reviewed gives way to a new one.
+fn may_replace(path: &Path) -> Result<(), Problem> {
+    let bytes = match std::fs::read(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        read => read.unwrap_or_default(),
+    };
+    let there: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    if there["format"] == tasks_file::FORMAT && there["reviewed"] == false {
+        return Ok(());
+    }
+    Err(Problem::permanent(
+        "output_exists",
+        format!(
+            "{} is there, and is not a tasks file that waits for its review.",
+            path.display()
+        ),
+        "Name another file with --output, or move this one away.",
+    ))
 }
 
 fn write_tasks(path: &Path, payload: &Value) -> Result<(), Problem> {

@@ -205,7 +205,7 @@ pub(crate) enum Sleep {
         /// Ignore the look-back.
         #[arg(long)]
         all_time: bool,
-        /// Print the digest of every session as a JSON line, then what was left out.
+        /// Print the digest of every session as a JSON line, then what was left out; with --json all of it as one document.
         #[arg(long)]
         digests: bool,
         /// Write a tasks file for review.

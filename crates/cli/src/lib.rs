@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use skillopt_app::commands::{self, Command, Output};
 use skillopt_app::context::App;
 use skillopt_core::Problem;
+use skillopt_core::problem::Retry;
 use skillopt_store::SystemClock;
 
 use args::Cli;
@@ -148,13 +149,13 @@ fn execute(common: &args::EveryCommand, command: Command) -> Result<(Output, App
     result.map(|output| (output, app))
 }
 
-/// Exit code of a problem: wrong usage and refusals 2, what can be tried later 75, else 1.
+/// Exit code of a problem: what can be tried later 75, wrong usage and refusals 2, else 1.
 fn exit_code_of(problem: &Problem) -> u8 {
     match problem.code.as_ref() {
         "no_staging" | "proposal_gone" => 1,
-        "project_busy" | "document_busy" | "database_busy" => 75,
         "waiting_for_answers" => 3,
         "cancelled" => 130,
+        _ if problem.retry == Retry::Temporary => 75,
         code => {
             let refused = [
                 "proposal_",
@@ -175,6 +176,9 @@ fn exit_code_of(problem: &Problem) -> u8 {
                 "demo_folder_unusable",
                 "night_",
                 "import_not_found",
+                "output_exists",
+                "database_sound",
+                "copy_unsound",
             ];
             if refused.iter().any(|prefix| code.starts_with(prefix)) {
                 2
@@ -191,7 +195,7 @@ fn finish(output: &Output, view: View, json: bool, app: &App) -> ExitCode {
     } else {
         Some(show::text(output, view, app))
     };
-    let text = text.unwrap_or_else(|| show::json(output, view));
+    let text = text.unwrap_or_else(|| show::json(output));
     if !print(&text) {
         return ExitCode::FAILURE;
     }

@@ -23,15 +23,13 @@ pub(crate) fn exit_code(output: &Output, view: View) -> u8 {
         Output::Experiment(experiment) if view == View::AssertImproves => {
             u8::from(!(experiment.improved && experiment.gate_blocks_harmful))
         }
+        Output::ProposalAdopt(adopted) if adopted.refused => 2,
         _ => 0,
     }
 }
 
 /// The output as one JSON document. Nights have the keys of the reference.
-pub(crate) fn json(output: &Output, view: View) -> String {
-    if view == View::Digests {
-        return text_of_digests(output);
-    }
+pub(crate) fn json(output: &Output) -> String {
     let value = match output {
         Output::SleepRun(ran) => ran.report.run_json(),
         Output::ProposalAdopt(adopted) => adopted_json(adopted),
@@ -46,7 +44,7 @@ pub(crate) fn json(output: &Output, view: View) -> String {
 /// The keys of the reference's `adopt --json` (§9.6) beside ours.
 fn adopted_json(adopted: &proposal::AdoptOutput) -> Value {
     let mut value = json!(adopted);
-    value["ok"] = json!(true);
+    value["ok"] = json!(!adopted.refused);
     value["mode"] = json!("legacy");
     value["updated_paths"] = json!(
         adopted
