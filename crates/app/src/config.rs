@@ -7,7 +7,8 @@ use serde_json::Value;
 use skillopt_core::Problem;
 use skillopt_models::{Description, Loaded, Templates};
 use skillopt_settings::{Explanation, Layer, Layers, ProjectRef, ROWS, Resolved, row};
-use skillopt_store::files;
+use skillopt_store::files::{self, Expected, NewFile};
+use skillopt_store::locks;
 
 use crate::context::App;
 use crate::project::Which;
@@ -80,16 +81,6 @@ pub async fn set(app: &App, input: SetInput) -> Result<SettingRow, Problem> {
     } else {
         app.config().user
     };
-    let before = match files::read_pinned(&file)? {
-        Some(pinned) => String::from_utf8(pinned.bytes).map_err(|_| {
-            Problem::permanent(
-                "config_broken",
-                format!("{} is not UTF-8 text.", file.display()),
-                "Save it as UTF-8; nothing was changed.",
-            )
-        })?,
-        None => String::new(),
-    };
     // What holds without this file: a value equal to it needs no line of its own.
     let layer = if input.for_project {
         Layer::Project
@@ -97,14 +88,10 @@ pub async fn set(app: &App, input: SetInput) -> Result<SettingRow, Problem> {
         Layer::User
     };
     let below = Layers::below(&app.config(), layer)?;
-    let after = match &input.value {
-        Some(value) => skillopt_settings::set(&before, &file, &input.key, value, &below)?,
-        None => skillopt_settings::unset(&before, &file, &input.key)?,
-    };
-    if let Some(parent) = file.parent() {
-        files::create_private_dir(parent)?;
-    }
-    files::write_private(&file, after.as_bytes())?;
+    change(app, &file, |before| match &input.value {
+        Some(value) => skillopt_settings::set(before, &file, &input.key, value, &below),
+        None => skillopt_settings::unset(before, &file, &input.key),
+    })?;
     let resolved = resolved(app, input.project.as_deref())?;
     let row = row(&input.key)
         .map_or(input.key.as_str(), |row| row.key)
@@ -121,6 +108,55 @@ pub async fn set(app: &App, input: SetInput) -> Result<SettingRow, Problem> {
         })?;
     changed.file = Some(file);
     Ok(changed)
+}
+
+/// Changes a settings file: `edit` makes the new text from the one that is there, empty when there is no
+/// file. Our own writers wait for each other, and what anybody else writes meanwhile is not overwritten.
+///
+/// Errors: those of `edit`, `config_broken`, `config_changed`, `document_busy`, `file_…`.
+pub(crate) fn change(
+    app: &App,
+    file: &Path,
+    edit: impl FnOnce(&str) -> Result<String, Problem>,
+) -> Result<(), Problem> {
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    files::create_private_dir(folder)?;
+    // The settings folder may be reached by a link, as people who keep their settings in a repository
+    // have it; the file itself may not be one.
+    let real = folder.canonicalize().map_or_else(
+        |_| file.to_owned(),
+        |folder| folder.join(file.file_name().unwrap_or_default()),
+    );
+    let _one_at_a_time = locks::document(&app.paths, &real, "changing settings", app.clock.now())?;
+    let pinned = files::read_pinned(&real)?;
+    let (before, expected) = match &pinned {
+        Some(pinned) => (
+            std::str::from_utf8(&pinned.bytes).map_err(|_| {
+                Problem::permanent(
+                    "config_broken",
+                    format!("{} is not UTF-8 text.", file.display()),
+                    "Save it as UTF-8; nothing was changed.",
+                )
+            })?,
+            Expected::Bytes(&pinned.sha256),
+        ),
+        None => ("", Expected::Absent),
+    };
+    let after = edit(before)?;
+    if after == before {
+        return Ok(());
+    }
+    match files::replace_pinned(&real, expected, after.as_bytes(), NewFile::Private) {
+        Err(problem) if problem.code == "file_changed" => Err(Problem::temporary(
+            "config_changed",
+            format!(
+                "{} was changed by another program meanwhile.",
+                file.display()
+            ),
+            "Nothing was written; try again.",
+        )),
+        written => written.map(|_| ()),
+    }
 }
 
 /// A setting to explain.
@@ -180,4 +216,43 @@ fn resolved(app: &App, project: Option<&Path>) -> Result<Resolved, Problem> {
         &app.environment,
         &app.flags,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_home::TestHome;
+
+    #[test]
+    fn a_change_made_meanwhile_is_not_overwritten() {
+        let home = TestHome::new();
+        let file = home.app.config().user;
+        let write = |text: &str| files::write_private(&file, text.as_bytes()).unwrap();
+        let read = || std::fs::read_to_string(&file).unwrap();
+        for there in [false, true] {
+            let lost = change(&home.app, &file, |before| {
+                assert_eq!(before.is_empty(), !there);
+                write("# mine\n");
+                Ok(format!("{before}# ours\n"))
+            });
+            assert_eq!(lost.unwrap_err().code, "config_changed");
+            assert_eq!(read(), "# mine\n");
+            write("# first\n");
+        }
+        change(&home.app, &file, |before| Ok(format!("{before}# ours\n"))).unwrap();
+        assert_eq!(read(), "# first\n# ours\n");
+    }
+
+    #[test]
+    fn two_changes_at_a_time_exclude_each_other() {
+        let home = TestHome::new();
+        let file = home.app.config().user;
+        change(&home.app, &file, |_| {
+            let second = change(&home.app, &file, |_| Ok("# second\n".to_owned()));
+            assert_eq!(second.unwrap_err().code, "document_busy");
+            Ok("# first\n".to_owned())
+        })
+        .unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "# first\n");
+    }
 }

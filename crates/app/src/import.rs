@@ -1,21 +1,26 @@
 //! Taking over configuration and state of the reference system (`~/.skillopt-sleep`).
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use skillopt_core::Problem;
-use skillopt_core::redact::redact;
-use skillopt_core::task::Task;
+use serde_json::{Value, json};
+use skillopt_core::redact::{redact, redact_json};
+use skillopt_core::task::{Judge, Task};
+use skillopt_core::{Problem, cluster};
+use skillopt_settings::import::Import;
 use skillopt_sleep::gather;
-use skillopt_store::{files, projects, tasks};
+use skillopt_store::tasks;
 
+use crate::config;
 use crate::context::App;
 
 /// Largest state file that is read, in bytes.
 const LARGEST: u64 = 256 << 20;
 /// Version of the split rule of imported tasks: the reference's own.
 const REFERENCE_SPLITS: u32 = 0;
+/// How many tasks of a project are compared with those that are taken over; the reference keeps 300.
+const LARGEST_ARCHIVE: usize = 100_000;
 
 /// What is taken over.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,48 +62,57 @@ pub async fn run(app: &App, input: ImportInput) -> Result<Imported, Problem> {
             "Name the folder of the reference system with --from.",
         ));
     }
-    let mut imported = Imported {
-        applied: input.apply,
-        from: from.clone(),
-        settings: Value::Null,
-        ignored: Value::Null,
-        tasks: Vec::new(),
-        notes: Vec::new(),
-    };
-    settings(app, &from.join("config.json"), input.apply, &mut imported)?;
-    archive(app, &from.join("state.json"), input.apply, &mut imported)?;
-    Ok(imported)
-}
-
-fn settings(app: &App, path: &Path, apply: bool, imported: &mut Imported) -> Result<(), Problem> {
-    let Some(text) = text(path)? else {
-        imported.notes.push("There is no config.json.".to_owned());
-        return Ok(());
-    };
-    let found = skillopt_settings::import::read(&text, path)?;
-    imported.settings = serde_json::json!(found.taken);
-    imported.ignored = serde_json::json!(found.ignored);
-    if apply && !found.taken.is_empty() {
-        let file = app.config().user;
-        let before = files::read_pinned(&file)?.map_or_else(String::new, |pinned| {
-            String::from_utf8_lossy(&pinned.bytes).into_owned()
-        });
-        let after = found.written_to(&before, &file)?;
-        if let Some(parent) = file.parent() {
-            files::create_private_dir(parent)?;
+    // Both files are read before anything is taken over: a broken one leaves everything as it is.
+    let mut notes = Vec::new();
+    let config = from.join("config.json");
+    let settings = match text(&config)? {
+        Some(text) => skillopt_settings::import::read(&text, &config)?,
+        None => {
+            notes.push("There is no config.json.".to_owned());
+            Import::default()
         }
-        files::write_private(&file, after.as_bytes())?;
+    };
+    let state = from.join("state.json");
+    let archive = match text(&state)? {
+        Some(text) => archive(&text, &state, &mut notes)?,
+        None => {
+            notes.push("There is no state.json.".to_owned());
+            Archive::new()
+        }
+    };
+    if input.apply && !settings.taken.is_empty() {
+        let file = app.config().user;
+        config::change(app, &file, |before| settings.written_to(before, &file))?;
     }
-    Ok(())
+    let mut taken = Vec::new();
+    for (root, tasks) in archive {
+        let present = Path::new(&root).is_dir();
+        taken.push(json!({"project": root, "tasks": tasks.len(), "present": present}));
+        if !present {
+            notes.push(format!(
+                "{root} does not exist any more; its tasks were left out."
+            ));
+        } else if input.apply
+            && let Err(problem) = keep(app, Path::new(&root), tasks)
+        {
+            notes.push(format!("The tasks of {root} were left out. {problem}"));
+        }
+    }
+    Ok(Imported {
+        applied: input.apply,
+        from,
+        settings: json!(settings.taken),
+        ignored: json!(settings.ignored),
+        tasks: taken,
+        notes,
+    })
 }
 
-/// The archive keeps what was held out held out: by the reference's own ids.
-fn archive(app: &App, path: &Path, apply: bool, imported: &mut Imported) -> Result<(), Problem> {
-    let Some(text) = text(path)? else {
-        imported.notes.push("There is no state.json.".to_owned());
-        return Ok(());
-    };
-    let state: Value = serde_json::from_str(&text).map_err(|error| {
+/// The tasks of the reference's archive, by project.
+type Archive = BTreeMap<String, Vec<Task>>;
+
+fn archive(text: &str, path: &Path, notes: &mut Vec<String>) -> Result<Archive, Problem> {
+    let state: Value = serde_json::from_str(text).map_err(|error| {
         Problem::permanent(
             "import_broken",
             format!("{} cannot be read: {error}.", path.display()),
@@ -110,58 +124,92 @@ fn archive(app: &App, path: &Path, apply: bool, imported: &mut Imported) -> Resu
         .and_then(Value::as_array)
         .cloned()
         .unwrap_or_default();
-    let mut by_project: std::collections::BTreeMap<String, Vec<Task>> =
-        std::collections::BTreeMap::new();
-    let mut unreadable = 0_usize;
+    let mut by_project = Archive::new();
+    let (mut unreadable, mut unjudged) = (0_usize, 0_usize);
     for row in rows {
         match serde_json::from_value::<Task>(row) {
-            Ok(task) => by_project
-                .entry(task.project.clone())
-                .or_default()
-                .push(as_ours(task)),
+            Ok(task) => {
+                let judged = task.judge != Judge::None;
+                let task = as_ours(task);
+                unjudged += usize::from(judged && task.judge == Judge::None);
+                by_project
+                    .entry(task.project.clone())
+                    .or_default()
+                    .push(task);
+            }
             Err(_) => unreadable += 1,
         }
     }
     if unreadable > 0 {
-        imported
-            .notes
-            .push(format!("{unreadable} archived tasks could not be read."));
+        notes.push(format!("{unreadable} archived tasks could not be read."));
     }
-    for (root, found) in by_project {
-        let present = Path::new(&root).is_dir();
-        imported
-            .tasks
-            .push(serde_json::json!({"project": root, "tasks": found.len(), "present": present}));
-        if !present {
-            imported.notes.push(format!(
-                "{root} does not exist any more; its tasks were left out."
-            ));
-            continue;
-        }
-        if apply {
-            let project = app.project(Some(Path::new(&root)))?;
-            app.store.commit("import archive", |tx| {
-                let project = projects::find_or_register(tx, Path::new(&project.root))?;
-                tasks::keep(tx, &project.id, None, &found, REFERENCE_SPLITS).map(|_| ())
-            })?;
-        }
+    if unjudged > 0 {
+        notes.push(format!(
+            "{unjudged} archived tasks were judged by a text with a secret in it; they are kept, and not replayed."
+        ));
     }
-    Ok(())
+    Ok(by_project)
+}
+
+/// Puts the tasks of a project into its archive: what was held out stays held out, by the reference's
+/// own ids, and near-duplicates of each other and of what is there are one cluster.
+fn keep(app: &App, root: &Path, mut found: Vec<Task>) -> Result<(), Problem> {
+    let project = app.project(Some(root))?;
+    app.store.commit("import archive", |tx| {
+        let known: Vec<(String, String)> = tasks::archive(tx, &project.id, LARGEST_ARCHIVE)?
+            .into_iter()
+            .map(|archived| (archived.task.cluster, archived.task.intent))
+            .collect();
+        let intents: Vec<&str> = found.iter().map(|task| task.intent.as_str()).collect();
+        let clusters = cluster::assign(&known, &intents);
+        for (task, cluster) in found.iter_mut().zip(clusters) {
+            task.cluster = cluster;
+        }
+        tasks::keep(tx, &project.id, None, &found, REFERENCE_SPLITS).map(|_| ())
+    })
 }
 
 /// The reference's archive is not redacted (§14 #8); ours is, and its ids are kept beside our own.
 fn as_ours(mut task: Task) -> Task {
-    let clean = |text: &str| redact(text).text.into_owned();
-    let (intent, context, attempted) = (
-        clean(&task.intent),
-        clean(&task.context),
-        clean(&task.attempted_solution),
-    );
+    for text in [
+        &mut task.intent,
+        &mut task.context,
+        &mut task.system,
+        &mut task.attempted_solution,
+        &mut task.skill_hint,
+    ]
+    .into_iter()
+    .chain(&mut task.tags)
+    {
+        clean(text);
+    }
+    // A reply can be graded by a rubric without the secret; no reply can be expected to hold it.
+    let lost_its_meaning = match &mut task.judge {
+        Judge::None => false,
+        Judge::Rubric(rubric) => {
+            clean(rubric);
+            false
+        }
+        Judge::Exact(text) => clean(text),
+        Judge::Answer(texts) => texts.iter_mut().fold(false, |any, text| clean(text) || any),
+        Judge::Rule(checks) => checks
+            .iter_mut()
+            .fold(false, |any, check| redact_json(&mut check.arg) > 0 || any),
+    };
+    if lost_its_meaning {
+        task.judge = Judge::None;
+    }
     task.legacy_id = std::mem::take(&mut task.id);
-    task.id = gather::task_id(&task.project, &intent);
-    task.cluster = skillopt_core::cluster::assign(&[], &[&intent]).remove(0);
-    (task.intent, task.context, task.attempted_solution) = (intent, context, attempted);
+    task.id = gather::task_id(&task.project, &task.intent);
     task
+}
+
+/// Takes the secrets out of a text; whether there were any.
+fn clean(text: &mut String) -> bool {
+    let cleaned = redact(text).text.into_owned();
+    let changed = cleaned != *text;
+    *text = cleaned;
+    changed
 }
 
 fn text(path: &Path) -> Result<Option<String>, Problem> {
@@ -181,4 +229,107 @@ fn text(path: &Path) -> Result<Option<String>, Problem> {
     std::fs::read_to_string(path)
         .map(Some)
         .map_err(|error| unreadable(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_home::{TestHome, block_on};
+    use skillopt_store::files;
+
+    fn import(home: &TestHome) -> Result<Imported, Problem> {
+        let input = ImportInput {
+            from: Some(home.path("reference")),
+            apply: true,
+        };
+        block_on(run(&home.app, input))
+    }
+
+    fn write(home: &TestHome, name: &str, value: &Value) {
+        let path = home.path("reference").join(name);
+        files::write_private(&path, value.to_string().as_bytes()).unwrap();
+    }
+
+    fn row(home: &TestHome, id: &str, more: &Value) -> Value {
+        let mut row = json!({
+            "id": id, "project": home.app.directory, "intent": format!("Write the letter {id}"),
+        });
+        row.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        row
+    }
+
+    #[test]
+    fn a_broken_file_leaves_everything_as_it_was() {
+        let home = TestHome::new();
+        write(&home, "config.json", &json!({"max_tasks_per_night": 7}));
+        files::write_private(&home.path("reference/state.json"), b"{\"task_archive\": [").unwrap();
+        assert_eq!(import(&home).unwrap_err().code, "import_broken");
+        assert!(!home.app.config().user.exists(), "no setting was taken");
+    }
+
+    #[test]
+    fn a_project_that_cannot_be_registered_is_noted_and_the_others_are_taken() {
+        let home = TestHome::new();
+        let user_home = json!({"project": home.path("")});
+        write(
+            &home,
+            "state.json",
+            &json!({"task_archive": [row(&home, "a", &user_home), row(&home, "b", &json!({}))]}),
+        );
+        let imported = import(&home).unwrap();
+        assert!(
+            imported
+                .notes
+                .iter()
+                .any(|note| note.contains("is not a project")),
+            "{:?}",
+            imported.notes
+        );
+        let project = home.app.known_project(None).unwrap().unwrap();
+        let kept = home
+            .app
+            .store
+            .read(|db| tasks::archive(db, &project.id, 9))
+            .unwrap();
+        assert_eq!(kept.len(), 1);
+        assert_eq!(kept[0].task.legacy_id, "b");
+    }
+
+    #[test]
+    fn no_text_of_a_task_keeps_a_secret() {
+        let home = TestHome::new();
+        let secret = ["ghp", "_", "aB3dE5gH7jK9mN1pQ3sT5vX7zA9cD1eF3gH5"].concat();
+        let rows = [
+            json!({"reference_kind": "rubric", "reference": format!("mentions {secret}")}),
+            json!({"reference_kind": "exact", "reference": secret}),
+            json!({"reference_kind": "rule", "judge": {"checks": [{"op": "contains", "arg": secret}]}}),
+            json!({"system": format!("use {secret}"), "tags": [secret], "context_excerpt": secret}),
+        ];
+        let rows: Vec<Value> = rows
+            .iter()
+            .zip(["a", "b", "c", "d"])
+            .map(|(more, id)| row(&home, id, more))
+            .collect();
+        write(&home, "state.json", &json!({"task_archive": rows}));
+        let imported = import(&home).unwrap();
+        let project = home.app.known_project(None).unwrap().unwrap();
+        let kept = home
+            .app
+            .store
+            .read(|db| tasks::archive(db, &project.id, 9))
+            .unwrap();
+        assert_eq!(kept.len(), 4, "{:?}", imported.notes);
+        for archived in &kept {
+            let text = serde_json::to_string(&archived.task).unwrap();
+            assert!(!text.contains(&secret[4..]), "{text}");
+        }
+        assert!(
+            imported
+                .notes
+                .iter()
+                .any(|note| note.starts_with("2 archived tasks"))
+        );
+    }
 }
