@@ -10,10 +10,10 @@ use skillopt_core::document::TargetKind;
 use skillopt_core::edit::Edit;
 use skillopt_core::gate::Decision;
 use skillopt_settings::Settings;
-use skillopt_sleep::adopt::{self, PlannedDocument, Selection};
+use skillopt_sleep::adopt::{self, PlannedDocument, RejectedRules, Selection};
 use skillopt_sleep::context::Context;
 use skillopt_sleep::revalidate;
-use skillopt_store::files;
+use skillopt_sleep::selection::rejected_rules;
 use skillopt_store::proposals::{self, Proposal, State};
 use skillopt_store::receipts::Receipt;
 
@@ -128,6 +128,8 @@ pub struct ShownDocument {
 pub struct Rule {
     /// Its number over the whole proposal, from 1.
     pub number: usize,
+    /// You said no to it; it is adopted only when it is named.
+    pub rejected: bool,
     /// The edit, with the tasks and turns it came from.
     #[serde(flatten)]
     pub edit: Edit,
@@ -149,6 +151,7 @@ pub struct Shown {
 pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
     let (context, id) = find(app, input.id.as_deref(), input.project.as_deref())?;
     let (proposal, targets) = adopt::find(&context, &id)?;
+    let rejected = rejected_rules(&context, &proposal, &targets)?;
     let mut number = 0;
     let mut documents = Vec::new();
     let mut simulated = false;
@@ -178,7 +181,11 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
                 .into_iter()
                 .map(|edit| {
                     number += 1;
-                    Rule { number, edit }
+                    Rule {
+                        number,
+                        rejected: rejected.contains(&number),
+                        edit,
+                    }
                 })
                 .collect(),
             target: target.target,
@@ -208,10 +215,13 @@ pub struct AdoptInput {
     pub id: Option<String>,
     /// The project whose newest is meant.
     pub project: Option<PathBuf>,
-    /// Ids of documents; all when empty.
+    /// Ids of documents, or names of skills; all when empty.
     #[serde(default)]
     pub targets: Vec<String>,
-    /// Numbers of rules; all when empty.
+    /// Only documents of this kind.
+    #[serde(default)]
+    pub kind: Option<TargetKind>,
+    /// Numbers of rules; all that were not rejected when empty.
     #[serde(default)]
     pub rules: Vec<usize>,
     /// Only show what would be written.
@@ -251,6 +261,7 @@ pub async fn adopt(app: &App, input: AdoptInput) -> Result<Box<AdoptOutput>, Pro
     let (context, id) = find(app, input.id.as_deref(), input.project.as_deref())?;
     let selection = Selection {
         targets: input.targets,
+        kind: input.kind,
         rules: input.rules,
     };
     let planned = adopt::plan(&context, &id, &selection)?;
@@ -318,6 +329,8 @@ pub struct Rejected {
     pub proposal: String,
     /// Ids of the documents.
     pub targets: Vec<String>,
+    /// Which rules of them, and whether any is left.
+    pub documents: Vec<RejectedRules>,
     /// The reason.
     pub reason: String,
 }
@@ -327,12 +340,17 @@ pub async fn reject(app: &App, input: RejectInput) -> Result<Rejected, Problem> 
     let (context, id) = find(app, input.id.as_deref(), input.project.as_deref())?;
     let selection = Selection {
         targets: input.targets,
+        kind: None,
         rules: input.rules,
     };
-    let targets = adopt::reject(&context, &id, &selection, &input.reason)?;
+    let documents = adopt::reject(&context, &id, &selection, &input.reason)?;
     Ok(Rejected {
         proposal: id,
-        targets,
+        targets: documents
+            .iter()
+            .map(|document| document.target.clone())
+            .collect(),
+        documents,
         reason: input.reason,
     })
 }

@@ -188,13 +188,13 @@ pub(crate) enum Sleep {
         /// Folder or id of the proposal.
         #[arg(long, value_name = "PROPOSAL")]
         staging: Option<String>,
-        /// Only this skill; may be given several times.
+        /// Only this skill, by its name or the id of the document; may be given several times.
         #[arg(long, value_name = "NAME")]
         skill: Vec<String>,
-        /// All skills.
+        /// All skills, and no memory document.
         #[arg(long)]
         all_skills: bool,
-        /// Managed skill and memory.
+        /// The managed skill and memory documents; in this version there are no others.
         #[arg(long)]
         legacy: bool,
         #[command(flatten)]

@@ -2,11 +2,13 @@
 
 use std::fmt::Write;
 
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use skillopt_app::commands::Output;
 use skillopt_app::context::App;
 use skillopt_app::types::amount;
 use skillopt_app::{doctor, proposal, sleep};
+use skillopt_core::Instant;
 
 use crate::terminal::{coloured, plain};
 use crate::translate::View;
@@ -117,11 +119,7 @@ fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt:
         Output::ProposalList(rows) => review::list(rows, out),
         Output::ProposalShow(shown) => review::show(shown, view == View::Diff, out),
         Output::ProposalAdopt(adopted) => review::adopted(adopted, out),
-        Output::ProposalReject(rejected) => writeln!(
-            out,
-            "Rejected: {}. The optimizer is reminded not to propose it again.",
-            plain(&rejected.targets.join(", "))
-        ),
+        Output::ProposalReject(rejected) => review::rejected(rejected, out),
         Output::Rollback(rolled) => {
             let verb = if rolled.applied {
                 "Taken back"
@@ -468,6 +466,19 @@ pub(crate) fn spent(calls: u64, tokens: u64, micros: u64) -> String {
         let _ = write!(words, ", {} in money", amount(micros));
     }
     words
+}
+
+/// An instant as the user's clock shows it.
+pub(crate) fn local(instant: Instant) -> String {
+    instant
+        .to_zoned_datetime(TimeZone::system())
+        .strftime("%Y-%m-%d %H:%M")
+        .to_string()
+}
+
+/// A score, or a dash when there is none.
+pub(crate) fn score(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"))
 }
 
 /// `text` in a colour, when colours are wanted.

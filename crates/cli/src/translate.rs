@@ -7,6 +7,7 @@ use skillopt_app::{
     Nothing, config, data, demo, doctor, experiment, import, night, project, proposal, schedule,
     sleep,
 };
+use skillopt_core::document::TargetKind;
 
 use crate::args::{Config, Data, EveryCommand, Night, Project, Proposal, Sleep, Verb};
 
@@ -198,6 +199,7 @@ fn sleep_command(verb: Sleep, project: Option<PathBuf>) -> Asked {
                     .into_iter()
                     .map(|name| name.trim().to_owned())
                     .collect(),
+                kind: all_skills.then_some(TargetKind::Skill),
                 rules: how.rules,
                 plan_only: how.plan,
                 confirm_flags: how.confirm_flags,
@@ -252,6 +254,7 @@ fn proposal_command(verb: Proposal, project: Option<PathBuf>) -> Asked {
                 id,
                 project,
                 targets,
+                kind: None,
                 rules: how.rules,
                 plan_only: how.plan,
                 confirm_flags: how.confirm_flags,

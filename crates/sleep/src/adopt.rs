@@ -22,16 +22,10 @@ use skillopt_store::{blobs, documents, files};
 
 use crate::consolidate;
 use crate::context::Context;
+use crate::selection::{Chosen, Refused, choose, refusal, refused, rules_words};
 use crate::staging;
 
-/// Which part of a proposal is meant.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Selection {
-    /// Ids of documents; all that wait when empty.
-    pub targets: Vec<String>,
-    /// Numbers of rules as `proposal show` counts them, from 1 over the whole proposal; all when empty.
-    pub rules: Vec<usize>,
-}
+pub use crate::selection::Selection;
 
 /// One document of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -87,21 +81,9 @@ impl Planned {
 
 /// The proposal with this id, with its documents. Error: `proposal_unknown`.
 pub fn find(context: &Context, id: &str) -> Result<(Proposal, Vec<ProposalTarget>), Problem> {
-    let found = context.store.read(|db| {
-        let Some(proposal) = proposals::get(db, id)? else {
-            return Ok(None);
-        };
-        Ok(Some((proposals::targets(db, id)?, proposal)))
-    })?;
-    found
-        .map(|(targets, proposal)| (proposal, targets))
-        .ok_or_else(|| {
-            Problem::permanent(
-                "proposal_unknown",
-                format!("There is no proposal \"{}\".", id.escape_debug()),
-                "`skillopt proposal list` shows what waits.",
-            )
-        })
+    context
+        .store
+        .read(|db| Ok((proposals::required(db, id)?, proposals::targets(db, id)?)))
 }
 
 /// What adopting this selection would do. Nothing is changed.
@@ -111,12 +93,25 @@ pub fn find(context: &Context, id: &str) -> Result<(Proposal, Vec<ProposalTarget
 pub fn plan(context: &Context, id: &str, selection: &Selection) -> Result<Planned, Problem> {
     let (proposal, targets) = find(context, id)?;
     untampered(&proposal, &targets)?;
-    let chosen = choose(&proposal, &targets, selection)?;
+    let refused = refused(context, &proposal.project)?;
+    let chosen = choose(&proposal, &targets, selection, &refused)?;
     let roots: Vec<PathBuf> = proposal.roots.iter().map(PathBuf::from).collect();
     let mut documents = Vec::new();
     let mut changes = Vec::new();
     let mut notes = Vec::new();
-    for (target, edits) in chosen {
+    for Chosen {
+        target,
+        rules,
+        left_out,
+    } in chosen
+    {
+        if !left_out.is_empty() {
+            notes.push(format!(
+                "Left out, because you rejected them: {}.",
+                rules_words(&left_out)
+            ));
+        }
+        let edits: Vec<Edit> = rules.into_iter().map(|(_, edit)| edit.clone()).collect();
         let subset = edits.len() < target.edits.len();
         let planned = document(context, &proposal, target, edits, subset, &roots)?;
         if let Some(note) = under_version_control(context, &planned.real_path) {
@@ -136,7 +131,7 @@ pub fn plan(context: &Context, id: &str, selection: &Selection) -> Result<Planne
     }
     if documents.iter().any(|document| document.subset) {
         notes.push(
-            "Only some of the rules were chosen: the gate has not seen this combination. \
+            "Only some of the rules are taken: the gate has not seen this combination. \
              Add --validate to test it first."
                 .to_owned(),
         );
@@ -199,27 +194,38 @@ pub fn apply(
     })
 }
 
-/// Says no to what still waits, with a reason the optimizer is reminded of.
+/// What was said no to in one document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RejectedRules {
+    /// Id of the target.
+    pub target: String,
+    /// Numbers of the rules.
+    pub rules: Vec<usize>,
+    /// No rule of it is left: the document does not wait any more.
+    pub closed: bool,
+}
+
+/// Says no to what still waits, with a reason the optimizer is reminded of. A document of which every
+/// rule was rejected, now or before, is closed.
 pub fn reject(
     context: &Context,
     id: &str,
     selection: &Selection,
     reason: &str,
-) -> Result<Vec<String>, Problem> {
+) -> Result<Vec<RejectedRules>, Problem> {
     let (proposal, targets) = find(context, id)?;
-    let chosen = choose(&proposal, &targets, selection)?;
-    let names: Vec<String> = chosen
-        .iter()
-        .map(|(target, _)| target.target.clone())
-        .collect();
+    let refused = refused(context, &proposal.project)?;
+    // Saying no again replaces the reason, so that nothing is left out here.
+    let chosen = choose(&proposal, &targets, selection, &Refused::new())?;
     let why = if reason.is_empty() {
         "no reason given"
     } else {
         reason
     };
+    let mut rejected = Vec::new();
     context.store.commit("reject proposal", |tx| {
-        for (target, edits) in &chosen {
-            for edit in edits {
+        for Chosen { target, rules, .. } in &chosen {
+            for (_, edit) in rules {
                 rejected::remember(
                     tx,
                     &proposal.project,
@@ -230,13 +236,22 @@ pub fn reject(
                     Some(proposal.night),
                 )?;
             }
-            if edits.len() == target.edits.len() {
+            let closed = target.edits.iter().all(|edit| {
+                refused.contains(&refusal(target, edit))
+                    || rules.iter().any(|(_, chosen)| *chosen == edit)
+            });
+            if closed {
                 proposals::decide(tx, id, &target.target, TargetState::Rejected, reason)?;
             }
+            rejected.push(RejectedRules {
+                target: target.target.clone(),
+                rules: rules.iter().map(|(number, _)| *number).collect(),
+                closed,
+            });
         }
         Ok(())
     })?;
-    Ok(names)
+    Ok(rejected)
 }
 
 /// What taking back an adoption would do: of a proposal, or of the newest one of the project.
@@ -279,89 +294,6 @@ pub fn rollback(context: &Context, id: &str, plan: &Plan) -> Result<Vec<Receipt>
         }
         Ok(())
     })
-}
-
-/// The waiting documents a selection means, each with the edits it means.
-fn choose<'a>(
-    proposal: &Proposal,
-    targets: &'a [ProposalTarget],
-    selection: &Selection,
-) -> Result<Vec<(&'a ProposalTarget, Vec<Edit>)>, Problem> {
-    let unknown = |what: String| {
-        Problem::permanent(
-            "selection_unknown",
-            what,
-            format!(
-                "`skillopt proposal show {}` lists its documents and rules.",
-                proposal.id
-            ),
-        )
-    };
-    for name in &selection.targets {
-        if !targets.iter().any(|target| &target.target == name) {
-            return Err(unknown(format!(
-                "The proposal has no document \"{}\".",
-                name.escape_debug()
-            )));
-        }
-    }
-    let total: usize = targets.iter().map(|target| target.edits.len()).sum();
-    if let Some(number) = selection
-        .rules
-        .iter()
-        .find(|&&number| number == 0 || number > total)
-    {
-        return Err(unknown(format!(
-            "The proposal has no rule {number}; it has {total}."
-        )));
-    }
-    let waiting = |target: &ProposalTarget| target.state == TargetState::Pending;
-    if !targets.iter().any(waiting) {
-        return Err(Problem::permanent(
-            "proposal_decided",
-            format!(
-                "Proposal {} was decided before; nothing of it waits.",
-                proposal.id
-            ),
-            "`skillopt proposal list` shows what waits; `skillopt rollback` takes an adoption back.",
-        ));
-    }
-    let mut number = 0;
-    let mut chosen = Vec::new();
-    for target in targets {
-        let numbered: Vec<(usize, &Edit)> = target
-            .edits
-            .iter()
-            .map(|edit| {
-                number += 1;
-                (number, edit)
-            })
-            .collect();
-        if !waiting(target)
-            || !(selection.targets.is_empty() || selection.targets.contains(&target.target))
-        {
-            continue;
-        }
-        let edits: Vec<Edit> = numbered
-            .into_iter()
-            .filter(|(number, _)| selection.rules.is_empty() || selection.rules.contains(number))
-            .map(|(_, edit)| edit.clone())
-            .collect();
-        if !edits.is_empty() {
-            chosen.push((target, edits));
-        }
-    }
-    if chosen.is_empty() {
-        return Err(Problem::permanent(
-            "selection_empty",
-            "Nothing that waits is selected.",
-            format!(
-                "`skillopt proposal show {}` lists its documents and rules.",
-                proposal.id
-            ),
-        ));
-    }
-    Ok(chosen)
 }
 
 /// Plans one document against what is there now.

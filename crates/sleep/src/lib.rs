@@ -21,6 +21,7 @@ pub mod report;
 pub mod report_text;
 pub mod revalidate;
 pub mod run;
+pub mod selection;
 pub mod sources;
 pub mod staging;
 pub mod target_filter;

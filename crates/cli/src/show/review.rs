@@ -2,9 +2,11 @@
 
 use std::fmt::Write;
 
-use skillopt_app::proposal::{AdoptOutput, ProposalRow, Shown, unified};
+use serde_json::Value;
+use skillopt_app::proposal::{AdoptOutput, ProposalRow, Rejected, Shown, unified};
+use skillopt_store::proposals::TargetState;
 
-use super::{tinted, word};
+use super::{local, score, tinted, word};
 use crate::terminal::plain;
 
 pub(crate) fn list(rows: &[ProposalRow], out: &mut String) -> std::fmt::Result {
@@ -20,7 +22,7 @@ pub(crate) fn list(rows: &[ProposalRow], out: &mut String) -> std::fmt::Result {
             out,
             "{}  {}  {}",
             proposal.id,
-            proposal.created_at.strftime("%Y-%m-%d %H:%M"),
+            local(proposal.created_at),
             word(&proposal.state)
         )?;
         for target in &row.targets {
@@ -63,7 +65,7 @@ pub(crate) fn show(shown: &Shown, only_diff: bool, out: &mut String) -> std::fmt
                 "  The scores come from a built-in simulation, not from a model."
             )?;
         }
-        if !document.unchanged {
+        if !document.unchanged && document.state == TargetState::Pending {
             writeln!(
                 out,
                 "  ! The file was changed since; it cannot be adopted as it is."
@@ -88,10 +90,15 @@ pub(crate) fn show(shown: &Shown, only_diff: bool, out: &mut String) -> std::fmt
             };
             writeln!(
                 out,
-                "  {:>2}. {} {}",
+                "  {:>2}. {} {}{}",
                 rule.number,
                 word(&rule.edit.op),
-                plain(text)
+                plain(text),
+                if rule.rejected {
+                    "   (you rejected it)"
+                } else {
+                    ""
+                }
             )?;
             let sessions: std::collections::BTreeSet<&str> = rule
                 .edit
@@ -108,22 +115,28 @@ pub(crate) fn show(shown: &Shown, only_diff: bool, out: &mut String) -> std::fmt
                 )?;
             }
         }
-        for delta in document.decision["deltas"].as_array().into_iter().flatten() {
-            writeln!(
-                out,
-                "      {:<20} {} -> {}  {}",
-                plain(delta["task"].as_str().unwrap_or("")),
-                score(delta["before"].as_f64()),
-                score(delta["after"].as_f64()),
-                delta["status"].as_str().unwrap_or("")
-            )?;
-        }
+        deltas(&document.decision, out)?;
         writeln!(out)?;
         diff(
             &document.text_before,
             &document.text_after,
             &document.path,
             out,
+        )?;
+    }
+    Ok(())
+}
+
+/// Task by task, before and after.
+pub(crate) fn deltas(decision: &Value, out: &mut String) -> std::fmt::Result {
+    for delta in decision["deltas"].as_array().into_iter().flatten() {
+        writeln!(
+            out,
+            "      {:<20} {} -> {}  {}",
+            plain(delta["task"].as_str().unwrap_or("")),
+            score(delta["before"].as_f64()),
+            score(delta["after"].as_f64()),
+            delta["status"].as_str().unwrap_or("")
         )?;
     }
     Ok(())
@@ -151,6 +164,25 @@ fn diff(before: &str, after: &str, path: &str, out: &mut String) -> std::fmt::Re
     Ok(())
 }
 
+pub(crate) fn rejected(rejected: &Rejected, out: &mut String) -> std::fmt::Result {
+    for document in &rejected.documents {
+        let rules: Vec<String> = document.rules.iter().map(usize::to_string).collect();
+        writeln!(
+            out,
+            "Rejected: {} {} of {}.{}",
+            if rules.len() == 1 { "rule" } else { "rules" },
+            rules.join(", "),
+            plain(&document.target),
+            if document.closed {
+                " Nothing of it waits any more."
+            } else {
+                " The others still wait."
+            }
+        )?;
+    }
+    writeln!(out, "The optimizer is reminded not to propose them again.")
+}
+
 pub(crate) fn adopted(adopted: &AdoptOutput, out: &mut String) -> std::fmt::Result {
     for note in &adopted.notes {
         writeln!(out, "{}", plain(note))?;
@@ -170,6 +202,9 @@ pub(crate) fn adopted(adopted: &AdoptOutput, out: &mut String) -> std::fmt::Resu
             adopted.proposal
         );
     }
+    if adopted.refused {
+        return writeln!(out, "Nothing was written.");
+    }
     writeln!(out, "Nothing was written. This is what would change:")?;
     for document in &adopted.documents {
         diff(&document.before, &document.after, &document.path, out)?;
@@ -178,8 +213,4 @@ pub(crate) fn adopted(adopted: &AdoptOutput, out: &mut String) -> std::fmt::Resu
         }
     }
     Ok(())
-}
-
-fn score(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"))
 }
