@@ -328,3 +328,157 @@ fn called_by_the_references_name_it_is_the_same() {
     }
     assert_eq!(status["night"], 1);
 }
+
+#[test]
+fn a_rejected_rule_is_left_out_of_a_later_adoption() {
+    let home = Home::after_demo(PROGRAM);
+    let shown = home.run(&["proposal", "show", "--json"]).json();
+    let rules = shown["documents"][0]["rules"].as_array().unwrap().clone();
+    assert!(rules.len() >= 2, "{shown}");
+    let text = |rule: usize| rules[rule]["content"].as_str().unwrap().to_owned();
+    let rejected = home.run(&["proposal", "reject", "--rule", "2"]);
+    assert!(
+        rejected.out.contains("rule 2 of claude:skill"),
+        "{}",
+        rejected.out
+    );
+    let shown = home.run(&["proposal", "show", "--json"]).json();
+    assert_eq!(shown["documents"][0]["state"], "pending");
+    assert_eq!(shown["documents"][0]["rules"][0]["rejected"], false);
+    assert_eq!(shown["documents"][0]["rules"][1]["rejected"], true);
+    let adopted = home.run(&["proposal", "adopt", "--json"]);
+    assert_eq!(adopted.code, 0, "{}", adopted.out);
+    assert!(
+        adopted.json()["notes"].to_string().contains("rule 2"),
+        "{}",
+        adopted.out
+    );
+    let now = fs::read_to_string(home.skill()).unwrap();
+    assert!(now.contains(&text(0)), "{now}");
+    assert!(!now.contains(&text(1)), "{now}");
+}
+
+#[test]
+fn a_proposal_of_which_every_rule_was_rejected_is_closed() {
+    let home = Home::after_demo(PROGRAM);
+    let shown = home.run(&["proposal", "show", "--json"]).json();
+    let total = shown["documents"][0]["rules"].as_array().unwrap().len();
+    for number in 1..=total {
+        let ran = home.run(&[
+            "proposal",
+            "reject",
+            "--rule",
+            &number.to_string(),
+            "--json",
+        ]);
+        assert_eq!(
+            ran.json()["documents"][0]["closed"],
+            number == total,
+            "{}",
+            ran.out
+        );
+    }
+    let all = home.run(&["proposal", "list", "--all", "--json"]).json();
+    assert_eq!(all[0]["state"], "rejected");
+}
+
+#[test]
+fn the_references_ways_to_choose_mean_what_they_say() {
+    let home = Home::after_demo(PROGRAM);
+    let chosen = |words: &[&str]| {
+        let ran = home.run(&[&["sleep", "adopt", "--plan", "--json"], words].concat());
+        let json = ran.json();
+        match json["documents"].as_array() {
+            Some(documents) => documents
+                .iter()
+                .map(|document| document["target"].as_str().unwrap().to_owned())
+                .collect::<Vec<_>>(),
+            None => vec![json["error"].as_str().unwrap().to_owned()],
+        }
+    };
+    assert_eq!(
+        chosen(&["--skill", "skillopt-sleep-learned"]),
+        ["claude:skill"]
+    );
+    assert_eq!(chosen(&["--skill", "claude:skill"]), ["claude:skill"]);
+    assert_eq!(chosen(&["--skill", "other"]), ["selection_unknown"]);
+    assert_eq!(chosen(&["--all-skills"]), ["claude:skill"]);
+    assert_eq!(chosen(&["--legacy"]), ["claude:skill"]);
+    // A memory document is no skill.
+    let home = Home::with_sample(PROGRAM);
+    assert_eq!(home.run(&["sleep", "run", "--skill=false"]).code, 0);
+    let none = home.run(&["sleep", "adopt", "--all-skills", "--json"]);
+    assert_eq!(
+        (none.code, none.json()["error"].as_str()),
+        (2, Some("selection_empty")),
+        "{}",
+        none.out
+    );
+    let all = home.run(&["sleep", "adopt", "--legacy", "--plan", "--json"]);
+    assert_eq!(all.json()["documents"][0]["target"], "claude:memory");
+}
+
+#[test]
+fn what_was_adopted_is_still_shown_as_the_change_it_was() {
+    let home = Home::after_demo(PROGRAM);
+    fs::create_dir_all(home.skill().parent().unwrap()).unwrap();
+    fs::write(
+        home.skill(),
+        "---\nname: skillopt-sleep-learned\ndescription: mine\n---\n",
+    )
+    .unwrap();
+    fs::remove_dir_all(home.data()).unwrap();
+    assert_eq!(home.run(&["sleep", "run"]).code, 0);
+    let before = home.run(&["proposal", "diff"]).out;
+    let id = home.run(&["proposal", "list", "--json"]).json()[0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert_eq!(home.run(&["proposal", "adopt"]).code, 0);
+    assert_eq!(home.run(&["proposal", "diff", &id]).out, before);
+    let shown = home.run(&["proposal", "show", &id]).out;
+    assert!(!shown.contains("was changed since"), "{shown}");
+    // The night shows the scores behind it, task by task.
+    let night = home.run(&["night", "show"]).out;
+    let json = home.run(&["night", "show", "--json"]).json();
+    let deltas = &json["report"]["targets"][0]["decision"]["deltas"];
+    assert!(!deltas.as_array().unwrap().is_empty(), "{json}");
+    for delta in deltas.as_array().unwrap() {
+        assert!(night.contains(delta["task"].as_str().unwrap()), "{night}");
+    }
+}
+
+#[test]
+fn times_on_screen_are_those_of_the_users_clock() {
+    let home = Home::after_demo(PROGRAM);
+    let at = |zone: &str| {
+        let list = home.run_with(&["night", "list"], &[("TZ", zone)]);
+        let shown = home.run_with(&["proposal", "list"], &[("TZ", zone)]);
+        (list.out, shown.out)
+    };
+    let (utc, east) = (at("UTC0"), at("EST-14"));
+    assert_ne!(utc.0, east.0);
+    assert_ne!(utc.1, east.1);
+}
+
+#[test]
+fn a_bundle_that_could_not_be_published_leaves_nothing_behind() {
+    let home = Home::with_sample(PROGRAM);
+    assert_eq!(home.run(&["sleep", "status"]).code, 0);
+    let database = rusqlite::Connection::open(home.data().join("skillopt.db")).unwrap();
+    database
+        .execute_batch(
+            "CREATE TRIGGER refuse BEFORE UPDATE ON night WHEN NEW.outcome = 'proposed'
+             BEGIN SELECT RAISE(ABORT, 'refused'); END;",
+        )
+        .unwrap();
+    let ran = home.run(&["sleep", "run", "--json"]);
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    let drafts: i64 = database
+        .query_row("SELECT count(*) FROM proposal", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(drafts, 0);
+    let staging = home.data().join("staging");
+    let bundles = fs::read_dir(staging).map_or(0, Iterator::count);
+    assert_eq!(bundles, 0);
+}

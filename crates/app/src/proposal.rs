@@ -16,6 +16,7 @@ use skillopt_sleep::revalidate;
 use skillopt_sleep::selection::rejected_rules;
 use skillopt_store::proposals::{self, Proposal, State};
 use skillopt_store::receipts::Receipt;
+use skillopt_store::{blobs, files};
 
 use crate::context::App;
 use crate::sleep::as_problem;
@@ -119,7 +120,7 @@ pub struct ShownDocument {
     pub text_before: String,
     /// The proposed document.
     pub text_after: String,
-    /// Whether the file is still as it was; otherwise it cannot be adopted.
+    /// Whether the file is still as it was; otherwise what waits cannot be adopted.
     pub unchanged: bool,
 }
 
@@ -160,8 +161,16 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
         let live = live.ok().flatten();
         let found = live.as_ref().map_or("", |pinned| pinned.sha256.as_str());
         let unchanged = found == target.live_sha256;
-        let text_before = live
-            .map(|pinned| String::from_utf8_lossy(&pinned.bytes).into_owned())
+        let text_before = if unchanged || target.live_sha256.is_empty() {
+            live.filter(|_| unchanged).map(|pinned| pinned.bytes)
+        } else {
+            // An adoption kept the bytes it replaced; otherwise the file as it is now is all there is.
+            app.store
+                .read(|db| blobs::get(db, &target.live_sha256))?
+                .or_else(|| live.map(|pinned| pinned.bytes))
+        };
+        let text_before = text_before
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             .unwrap_or_default();
         simulated |= target.detail.get("simulated") == Some(&Value::Bool(true));
         documents.push(ShownDocument {

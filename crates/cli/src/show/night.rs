@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
+use serde_json::Value;
 use skillopt_app::night::{NightRow, Shown};
 use skillopt_app::sleep::{Preview, Status};
 use skillopt_app::types::{Experiment, NightReport, SkipCount, Unit, amount};
 
-use super::{spent, word};
+use super::{local, review, score, spent, word};
 use crate::terminal::plain;
 
 pub(crate) fn report(report: &NightReport, out: &mut String) -> std::fmt::Result {
@@ -285,7 +286,7 @@ fn one(row: &NightRow, out: &mut String) -> std::fmt::Result {
         out,
         "{:>4}  night {number:>3}  {}  {outcome}: {}",
         row.id,
-        row.started_at.strftime("%Y-%m-%d %H:%M"),
+        local(row.started_at),
         plain(&row.reason)
     )
 }
@@ -313,10 +314,34 @@ pub(crate) fn show(shown: &Shown, out: &mut String) -> std::fmt::Result {
         "  spent: {} calls, {} tokens",
         shown.spend.calls, shown.spend.tokens
     )?;
+    for target in report_targets(shown) {
+        let text = |key: &str| plain(target[key].as_str().unwrap_or(""));
+        let decision = &target["decision"];
+        writeln!(out, "  {}: {}", text("path"), text("sentence"))?;
+        if decision.is_null() {
+            continue;
+        }
+        writeln!(
+            out,
+            "    held-out score {} -> {}",
+            score(decision["before"].as_f64()),
+            score(decision["after"].as_f64())
+        )?;
+        review::deltas(decision, out)?;
+    }
     for event in &shown.events {
         writeln!(out, "  {}", plain(&event.to_string()))?;
     }
     Ok(())
+}
+
+/// The documents in the report of a night that ended.
+fn report_targets(shown: &Shown) -> impl Iterator<Item = &Value> {
+    shown
+        .report
+        .iter()
+        .filter_map(|report| report["targets"].as_array())
+        .flatten()
 }
 
 pub(crate) fn experiment(
@@ -369,8 +394,4 @@ pub(crate) fn experiment(
         writeln!(out, "\n{}", if passed { "PASS" } else { "FAIL" })?;
     }
     Ok(())
-}
-
-fn score(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"))
 }
