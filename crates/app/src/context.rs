@@ -10,7 +10,7 @@ use skillopt_settings::{ConfigPaths, Layers, ProjectRef, Resolved, Settings};
 use skillopt_sleep::context::{Context as NightContext, Listener};
 use skillopt_store::adoption::{self, Recovered};
 use skillopt_store::projects::{self, Project};
-use skillopt_store::{Clock, Paths, Store};
+use skillopt_store::{Clock, Connection, Fault, Paths, Store};
 
 /// The store, the folders, the clock and the flags of one invocation.
 #[derive(Clone)]
@@ -139,7 +139,24 @@ impl App {
         self.store.read(|db| projects::find(db, &root))
     }
 
-    fn project_root(&self, named: Option<&Path>) -> Result<PathBuf, Problem> {
+    /// What `list` gives for every project (`None`), or for one; nothing for a folder that is not registered.
+    pub(crate) fn listed<T>(
+        &self,
+        named: Option<&Path>,
+        everywhere: bool,
+        list: impl FnOnce(&Connection, Option<&str>) -> Result<Vec<T>, Fault>,
+    ) -> Result<Vec<T>, Problem> {
+        if everywhere {
+            return self.store.read(|db| list(db, None));
+        }
+        match self.known_project(named)? {
+            Some(project) => self.store.read(|db| list(db, Some(&project.id))),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The folder a command is about. Error: `project_is_home`.
+    pub(crate) fn project_root(&self, named: Option<&Path>) -> Result<PathBuf, Problem> {
         let root = named.map_or_else(
             || self.directory.clone(),
             |named| self.directory.join(named),

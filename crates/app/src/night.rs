@@ -68,19 +68,11 @@ impl From<Night> for NightRow {
 
 /// Lists nights, newest first.
 pub async fn list(app: &App, input: ListInput) -> Result<Vec<NightRow>, Problem> {
-    let project = if input.everywhere {
-        None
-    } else {
-        match app.known_project(input.project.as_deref())? {
-            Some(project) => Some(project.id),
-            None => return Ok(Vec::new()),
-        }
-    };
     let limit = if input.limit == 0 { 20 } else { input.limit };
-    let found = app
-        .store
-        .read(|db| nights::list(db, project.as_deref(), limit))?;
-    Ok(found.into_iter().map(NightRow::from).collect())
+    app.listed(input.project.as_deref(), input.everywhere, |db, project| {
+        let found = nights::list(db, project, limit)?;
+        Ok(found.into_iter().map(NightRow::from).collect())
+    })
 }
 
 /// Which night; the newest of the project when empty.

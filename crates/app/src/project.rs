@@ -55,12 +55,7 @@ fn row(app: &App, project: Project) -> Result<ProjectRow, Problem> {
             night,
             proposals::list(db, Some(&project.id), 500)?
                 .iter()
-                .filter(|proposal| {
-                    matches!(
-                        proposal.state,
-                        proposals::State::Pending | proposals::State::PartlyAdopted
-                    )
-                })
+                .filter(|proposal| proposal.state.waits())
                 .count(),
         ))
     })?;

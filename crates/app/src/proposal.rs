@@ -46,19 +46,10 @@ pub struct ProposalRow {
 
 /// Lists proposals, newest first.
 pub async fn list(app: &App, input: ListInput) -> Result<Vec<ProposalRow>, Problem> {
-    let project = if input.everywhere {
-        None
-    } else {
-        match app.known_project(input.project.as_deref())? {
-            Some(project) => Some(project.id),
-            None => return Ok(Vec::new()),
-        }
-    };
-    app.store.read(|db| {
+    app.listed(input.project.as_deref(), input.everywhere, |db, project| {
         let mut rows = Vec::new();
-        for proposal in proposals::list(db, project.as_deref(), 500)? {
-            let waits = matches!(proposal.state, State::Pending | State::PartlyAdopted);
-            if proposal.state == State::Draft || !(input.all || waits) {
+        for proposal in proposals::list(db, project, 500)? {
+            if proposal.state == State::Draft || !(input.all || proposal.state.waits()) {
                 continue;
             }
             let targets = proposals::targets(db, &proposal.id)?
@@ -438,16 +429,7 @@ fn find(
 }
 
 fn project_of(app: &App, id: &str) -> Result<skillopt_store::projects::Project, Problem> {
-    let proposal = app
-        .store
-        .read(|db| proposals::get(db, id))?
-        .ok_or_else(|| {
-            Problem::permanent(
-                "proposal_unknown",
-                format!("There is no proposal \"{}\".", id.escape_debug()),
-                "`skillopt proposal list` shows what waits.",
-            )
-        })?;
+    let proposal = app.store.read(|db| proposals::required(db, id))?;
     app.store
         .read(|db| skillopt_store::projects::get(db, &proposal.project))?
         .ok_or_else(crate::project::not_registered)

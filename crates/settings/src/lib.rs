@@ -22,7 +22,6 @@ mod table;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
-use skillopt_core::Problem;
 use skillopt_core::split::Fractions;
 
 pub use choice::{BACKENDS, Choices, GateMode, Metric, Scope, Source, Staging};
@@ -56,25 +55,6 @@ impl Settings {
             rows.map(|row| (row.key.to_owned(), self.get(row)))
                 .collect::<Map<_, _>>(),
         )
-    }
-
-    /// These settings with what an earlier night was [`pinned`](Self::pinned) to. Names this version
-    /// does not know are left out; those it knows and the night did not keep their value.
-    ///
-    /// Error: `setting_invalid`.
-    pub fn with_pinned(&self, pinned: &Value) -> Result<Self, Problem> {
-        let mut settings = self.clone();
-        for row in ROWS.iter().filter(|row| row.pinned) {
-            if let Some(value) = pinned.get(row.key) {
-                let place = resolved::Place::Night;
-                let value = row
-                    .kind
-                    .check(value)
-                    .map_err(|fault| problems::invalid(row, &place, &fault))?;
-                problems::put(&mut settings, row, value, &place)?;
-            }
-        }
-        Ok(settings)
     }
 }
 

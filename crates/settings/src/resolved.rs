@@ -52,8 +52,6 @@ pub(crate) enum Place {
     Variable(String),
     /// A flag, without dashes.
     Flag(String),
-    /// What an earlier night was pinned to.
-    Night,
     /// An argument of `config set`.
     Command,
 }
@@ -64,7 +62,6 @@ impl fmt::Display for Place {
             Self::File { path, line } => write!(f, "in {}, line {line}", path.display()),
             Self::Variable(name) => write!(f, "by the variable {name}"),
             Self::Flag(name) => write!(f, "by --{name}"),
-            Self::Night => f.write_str("by the night"),
             Self::Command => f.write_str("by this command"),
         }
     }

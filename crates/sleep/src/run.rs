@@ -731,7 +731,7 @@ fn finish(
         report.night = None;
     }
     let json = report.json()?;
-    context.store.commit("end night", |tx| {
+    let ended = context.store.commit("end night", |tx| {
         if counts {
             if report.night.is_some() {
                 nights::number(tx, night.id)?;
@@ -769,8 +769,11 @@ fn finish(
         }
         skillopt_store::orders::handled(tx, night.id)?;
         nights::end(tx, night.id, report.outcome, &report.reason, &json)
-    })?;
-    Ok(())
+    });
+    if let (Err(_), Some(staged)) = (&ended, &staged) {
+        staging::discard(context, staged, report)?;
+    }
+    ended.map_err(Stop::from)
 }
 
 /// Whether a person answers on either side.

@@ -34,6 +34,22 @@ pub(crate) struct Staged {
     pub(crate) targets: Vec<NewTarget>,
 }
 
+/// Takes back a bundle that could not be published: nothing points to it.
+pub(crate) fn discard(
+    context: &Context,
+    staged: &Staged,
+    report: &mut NightReport,
+) -> Result<(), Problem> {
+    context.store.commit("discard draft", |tx| {
+        proposals::discard_draft(tx, &staged.id)
+    })?;
+    // What cannot be removed is only a folder nobody names.
+    let _ = std::fs::remove_dir_all(&report.staging_dir);
+    report.proposal = None;
+    report.staging_dir.clear();
+    Ok(())
+}
+
 /// Writes the bundle of what improved; `None` when nothing did, or nothing of it may be staged.
 pub(crate) fn stage(
     night: &Night<'_>,

@@ -242,11 +242,6 @@ pub fn get(db: &Connection, attempt: i64) -> Result<Option<Attempt>, Fault> {
     Ok(select(db, "id = ?1", [attempt])?.pop())
 }
 
-/// Every try of a call in a night, in order.
-pub fn of_call(db: &Connection, night: i64, key: &str) -> Result<Vec<Attempt>, Fault> {
-    select(db, "night = ?1 AND key = ?2", (night, key))
-}
-
 /// Every try of a night, in order.
 pub fn of_night(db: &Connection, night: i64) -> Result<Vec<Attempt>, Fault> {
     select(db, "night = ?1", [night])

@@ -43,25 +43,3 @@ pub fn active(db: &Connection, provider: &str, now: Instant) -> Result<Option<Pa
         })
         .optional()?)
 }
-
-/// Every pause that is not over at `now`.
-pub fn list(db: &Connection, now: Instant) -> Result<Vec<Pause>, Fault> {
-    let mut rows =
-        db.prepare("SELECT provider, until, reason FROM pause WHERE until > ?1 ORDER BY provider")?;
-    let pauses = rows
-        .query_map([At(now)], |row| {
-            Ok(Pause {
-                provider: row.get(0)?,
-                until: row.get::<_, At>(1)?.0,
-                reason: row.get(2)?,
-            })
-        })?
-        .collect::<Result<_, _>>()?;
-    Ok(pauses)
-}
-
-/// Ends the pause of `provider` now, because the user says so or a call succeeded.
-pub fn clear(tx: &Tx<'_>, provider: &str) -> Result<(), Fault> {
-    tx.execute("DELETE FROM pause WHERE provider = ?1", [provider])?;
-    Ok(())
-}

@@ -34,6 +34,19 @@ words! {
     }
 }
 
+impl State {
+    /// Whether something of it still waits for the user.
+    #[must_use]
+    pub const fn waits(self) -> bool {
+        match self {
+            Self::Pending | Self::PartlyAdopted => true,
+            Self::Draft | Self::Adopted | Self::Rejected | Self::Superseded | Self::RolledBack => {
+                false
+            }
+        }
+    }
+}
+
 words! {
     /// Where one target of a proposal stands.
     TargetState {
@@ -245,20 +258,12 @@ pub fn decide(
         )
         .into());
     }
-    settle(tx, id)
-}
-
-/// Rejects whatever still waits. Adopted targets stay adopted.
-pub fn reject(tx: &Tx<'_>, id: &str, reason: &str) -> Result<(), Fault> {
-    required(tx, id)?;
-    tx.execute(
-        "UPDATE proposal_target SET state = 'rejected', reason = ?2 WHERE proposal = ?1 AND state = 'pending'",
-        (id, reason),
-    )?;
-    tx.execute(
-        "UPDATE proposal SET reason = ?2 WHERE id = ?1",
-        (id, reason),
-    )?;
+    if state == TargetState::Rejected {
+        tx.execute(
+            "UPDATE proposal SET reason = ?2 WHERE id = ?1",
+            (id, reason),
+        )?;
+    }
     settle(tx, id)
 }
 
@@ -345,8 +350,8 @@ pub fn required(db: &Connection, id: &str) -> Result<Proposal, Fault> {
     get(db, id)?.ok_or_else(|| {
         Fault::Problem(Problem::permanent(
             "proposal_unknown",
-            format!("There is no proposal \"{id}\"."),
-            "`skillopt proposal list` shows the proposals.",
+            format!("There is no proposal \"{}\".", id.escape_debug()),
+            "`skillopt proposal list` shows what waits.",
         ))
     })
 }

@@ -102,13 +102,3 @@ pub fn list(db: &Connection, project: Option<&str>, limit: usize) -> Result<Vec<
         (project, Count(limit as u64)),
     )
 }
-
-/// The newest receipt of a file that was not rolled back.
-pub fn newest_of_file(db: &Connection, real_path: &str) -> Result<Option<Receipt>, Fault> {
-    Ok(select(
-        db,
-        "real_path = ?1 AND undone_at IS NULL ORDER BY id DESC LIMIT 1",
-        [real_path],
-    )?
-    .pop())
-}

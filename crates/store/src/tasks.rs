@@ -178,14 +178,6 @@ pub fn get(db: &Connection, project: &str, id: &str) -> Result<Option<Archived>,
     .transpose()
 }
 
-/// How many tasks a project's archive has.
-pub fn count(db: &Connection, project: &str) -> Result<u64, Fault> {
-    Ok(db
-        .prepare_cached("SELECT count(*) FROM task WHERE project = ?1")?
-        .query_row([project], |row| row.get::<_, Count>(0))?
-        .0)
-}
-
 /// Marks turns as mined; written in the transaction that ends the night. A turn keeps the night
 /// that mined it first.
 pub fn mark_mined<'a>(

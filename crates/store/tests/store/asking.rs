@@ -184,7 +184,7 @@ fn spend_is_what_was_used_or_else_reserved() {
         ),
         (5, 3015, 1507, 2, 0)
     );
-    let tries = store.read(|db| attempts::of_call(db, night, &key)).unwrap();
+    let tries = store.read(|db| attempts::of_night(db, night)).unwrap();
     assert_eq!(
         tries.iter().map(|attempt| attempt.n).collect::<Vec<_>>(),
         [1, 2, 3, 4, 5]

@@ -222,17 +222,6 @@ fn a_pause_ends_by_itself_and_is_never_shortened_by_another() {
         Some(at("2026-11-29T09:00:00Z"))
     );
     assert_eq!(active("2026-11-29T09:00:00Z"), None);
-    assert_eq!(
-        store
-            .read(|db| pauses::list(db, at("2026-11-29T04:00:00Z")))
-            .unwrap()
-            .len(),
-        1
-    );
-    store
-        .commit("clear", |tx| pauses::clear(tx, "openai"))
-        .unwrap();
-    assert_eq!(active("2026-11-29T04:00:00Z"), None);
 }
 
 #[test]
