@@ -1,14 +1,15 @@
-//! The words of the command line. Flags that are settings come from the settings table.
+//! The words of the command line, but for the flags that are settings (`setting_flags`).
 
 use std::path::PathBuf;
 
-use clap::builder::Str;
-use clap::{
-    Arg, ArgAction, ArgMatches, Args, Command as ClapCommand, FromArgMatches, Parser, Subcommand,
-};
-use skillopt_settings::{Kind, ROWS};
+use clap::{Args, Parser, Subcommand};
 
 /// Improve the skills of coding agents while you sleep.
+///
+/// A night reads the sessions that Claude Code and Codex left on your disk, finds the requests that come
+/// back and what you corrected about their answers, and proposes small changes to a skill or memory
+/// document, with the score before and after on tasks the changes were not made from. Nothing of yours
+/// is changed before you adopt it, and an adoption can be taken back byte for byte.
 #[derive(Debug, Parser)]
 #[command(
     name = "skillopt",
@@ -35,60 +36,22 @@ pub(crate) struct EveryCommand {
     /// Show progress even when this is no terminal.
     #[arg(long, global = true)]
     pub(crate) progress: bool,
+}
+
+/// The command line when it is called by the reference's name: `skillopt-sleep run`.
+#[derive(Debug, Parser)]
+#[command(
+    name = "skillopt-sleep",
+    version,
+    about = "The night, by the reference's name: the commands of `skillopt sleep`.",
+    max_term_width = 100,
+    arg_required_else_help = true
+)]
+pub(crate) struct AliasCli {
     #[command(flatten)]
-    pub(crate) settings: SettingFlags,
-}
-
-/// The flags of the settings table, as `(name, text)`.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct SettingFlags(pub(crate) Vec<(String, String)>);
-
-impl FromArgMatches for SettingFlags {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let mut given = Vec::new();
-        for row in ROWS.iter().filter(|row| !row.flag.is_empty()) {
-            if let Some(values) = matches.get_many::<String>(row.flag) {
-                given.extend(values.map(|value| (row.flag.to_owned(), value.clone())));
-            }
-        }
-        Ok(Self(given))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
-}
-
-impl Args for SettingFlags {
-    fn augment_args(mut command: ClapCommand) -> ClapCommand {
-        for row in ROWS.iter().filter(|row| !row.flag.is_empty()) {
-            let mut arg = Arg::new(row.flag)
-                .long(row.flag)
-                .help(row.text.trim())
-                .value_name(row.value_name())
-                .action(ArgAction::Append)
-                .global(true)
-                .help_heading("Settings (see `skillopt config show`)")
-                .hide_short_help(true);
-            if matches!(row.kind, Kind::Bool) {
-                // `--auto-adopt` alone means true.
-                arg = arg
-                    .num_args(0..=1)
-                    .require_equals(true)
-                    .default_missing_value(Str::from("true"));
-            }
-            if matches!(row.kind, Kind::Number { .. } | Kind::Whole { .. }) {
-                arg = arg.allow_negative_numbers(true);
-            }
-            command = command.arg(arg);
-        }
-        command
-    }
-
-    fn augment_args_for_update(command: ClapCommand) -> ClapCommand {
-        Self::augment_args(command)
-    }
+    pub(crate) common: EveryCommand,
+    #[command(subcommand)]
+    pub(crate) command: Sleep,
 }
 
 #[derive(Debug, Subcommand)]
@@ -162,8 +125,11 @@ pub(crate) enum Verb {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Print the manual page.
-    Man,
+    /// Print a page of the manual.
+    Man {
+        /// The command it is about, for example `sleep run`; the whole program when left out.
+        command: Vec<String>,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -378,11 +344,14 @@ pub(crate) enum Data {
         to: PathBuf,
     },
     /// Delete data; without --yes it is only shown.
+    ///
+    /// What is deleted is chosen by one of three flags: --project FOLDER (everything of one project),
+    /// --evidence (of every project) or --everything.
     Purge {
         /// Prompts, replies and digests; verdicts, proposals and backups stay.
         #[arg(long)]
         evidence: bool,
-        /// Everything.
+        /// Everything of every project.
         #[arg(long)]
         everything: bool,
         /// Do it.

@@ -4,7 +4,9 @@
 //! decided here but how it looks. stdout carries data, stderr everything else.
 
 mod args;
+mod manual;
 mod progress;
+mod setting_flags;
 mod show;
 mod terminal;
 mod translate;
@@ -23,7 +25,7 @@ use skillopt_core::Problem;
 use skillopt_core::problem::Retry;
 use skillopt_store::SystemClock;
 
-use args::Cli;
+use args::{AliasCli, Cli};
 use translate::{Asked, View};
 
 /// Carries out one command line and gives its exit code.
@@ -31,13 +33,13 @@ use translate::{Asked, View};
 /// Called as `skillopt-sleep`, it is `skillopt sleep`.
 #[must_use]
 pub fn main(words: Vec<OsString>) -> ExitCode {
-    let words = with_alias(words);
     let json = words.iter().any(|word| word == "--json");
-    let matches = match Cli::command().try_get_matches_from(words) {
+    let alias = called_by_the_references_name(&words);
+    let matches = match program(alias).try_get_matches_from(words) {
         Ok(matches) => matches,
         Err(error) => return usage(&error, json),
     };
-    let cli = match Cli::from_arg_matches(&matches) {
+    let cli = match read(&matches, alias) {
         Ok(cli) => cli,
         Err(error) => return usage(&error, json),
     };
@@ -45,17 +47,17 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
         Asked::Command(command, view) => (command, view),
         Asked::Completions(shell) => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "skillopt", &mut script);
+            clap_complete::generate(shell, &mut program(false), "skillopt", &mut script);
             print(&String::from_utf8_lossy(&script));
             return ExitCode::SUCCESS;
         }
-        Asked::Man => return man(),
+        Asked::Man(words) => return man(&words, json),
         Asked::Wrong(message) => {
             let problem = Problem::permanent("invalid_selection", message, "See --help.");
             return fail(&problem, json, 2);
         }
     };
-    match execute(&cli.common, command) {
+    match execute(&cli.common, setting_flags::given(&matches), command) {
         Ok((output, app)) => finish(&output, view, cli.common.json, &app),
         Err(problem) => {
             let code = exit_code_of(&problem);
@@ -65,19 +67,38 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
 }
 
 /// `skillopt-sleep run` is `skillopt sleep run`.
-fn with_alias(mut words: Vec<OsString>) -> Vec<OsString> {
+fn called_by_the_references_name(words: &[OsString]) -> bool {
     let name = words.first().map(std::path::PathBuf::from);
-    let alias = name
-        .as_ref()
+    name.as_ref()
         .and_then(|path| path.file_stem())
-        .is_some_and(|stem| stem == "skillopt-sleep");
-    if alias {
-        words.insert(1, OsString::from("sleep"));
-    }
-    words
+        .is_some_and(|stem| stem == "skillopt-sleep")
 }
 
-fn execute(common: &args::EveryCommand, command: Command) -> Result<(Output, App), Problem> {
+/// Every word the program knows.
+fn program(alias: bool) -> clap::Command {
+    if alias {
+        setting_flags::add_to(AliasCli::command(), &["sleep"])
+    } else {
+        setting_flags::add_to(Cli::command(), &[])
+    }
+}
+
+fn read(matches: &clap::ArgMatches, alias: bool) -> Result<Cli, clap::Error> {
+    if !alias {
+        return Cli::from_arg_matches(matches);
+    }
+    let AliasCli { common, command } = AliasCli::from_arg_matches(matches)?;
+    Ok(Cli {
+        common,
+        command: args::Verb::Sleep(command),
+    })
+}
+
+fn execute(
+    common: &args::EveryCommand,
+    settings: Vec<(String, String)>,
+    command: Command,
+) -> Result<(Output, App), Problem> {
     let environment: BTreeMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
@@ -106,7 +127,7 @@ fn execute(common: &args::EveryCommand, command: Command) -> Result<(Output, App
         }
         _ => App::open(environment, directory, Arc::new(SystemClock))?,
     };
-    app.flags.clone_from(&common.settings.0);
+    app.flags = settings;
     let progress = progress::Progress::start(common.progress, common.json);
     app.listener = progress.listener();
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -290,14 +311,23 @@ const LATER_FLAGS: [&str; 8] = [
     "--opencode-tool-replay",
 ];
 
-fn man() -> ExitCode {
-    let mut page = Vec::new();
-    if clap_mangen::Man::new(Cli::command())
-        .render(&mut page)
-        .is_err()
-    {
-        return ExitCode::from(1);
+fn man(words: &[String], json: bool) -> ExitCode {
+    match manual::page(program(false), words) {
+        Some(Ok(page)) => {
+            print(&page);
+            ExitCode::SUCCESS
+        }
+        Some(Err(_)) => ExitCode::from(1),
+        None => {
+            let problem = Problem::permanent(
+                "usage",
+                format!(
+                    "There is no command \"{}\".",
+                    words.join(" ").escape_debug()
+                ),
+                "`skillopt --help` lists the commands.",
+            );
+            fail(&problem, json, 2)
+        }
     }
-    print(&String::from_utf8_lossy(&page));
-    ExitCode::SUCCESS
 }

@@ -17,8 +17,8 @@ pub(crate) enum Asked {
     Command(Command, View),
     /// Completions of a shell.
     Completions(clap_complete::Shell),
-    /// The manual page.
-    Man,
+    /// The page of the manual of the command these words lead to.
+    Man(Vec<String>),
     /// Words that contradict each other.
     Wrong(&'static str),
 }
@@ -142,7 +142,7 @@ pub(crate) fn translate(verb: Verb, common: &EveryCommand) -> Asked {
             Data::Move { to: None, .. } => Command::DataRemoveOld(Nothing {}),
         }),
         Verb::Completions { shell } => Asked::Completions(shell),
-        Verb::Man => Asked::Man,
+        Verb::Man { command } => Asked::Man(command),
     }
 }
 

@@ -1,0 +1,109 @@
+//! Flags that are settings: built from the settings table, at the commands they can matter to.
+
+use clap::builder::Str;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use skillopt_settings::{GROUPS, Kind, ROWS, Row};
+
+/// Which settings a command looks at.
+enum Groups {
+    /// All of them.
+    Every,
+    /// Those of these groups.
+    Of(&'static [&'static str]),
+}
+
+impl Groups {
+    fn has(&self, row: &Row) -> bool {
+        match self {
+            Self::Every => true,
+            Self::Of(groups) => groups.contains(&row.group()),
+        }
+    }
+}
+
+/// What a test of chosen rules on held-out tasks depends on.
+const VALIDATION: Groups = Groups::Of(&["replays", "models", "gate", "spends"]);
+
+/// The commands that take settings, by their words after the program's name.
+const COMMANDS: &[(&[&str], Groups)] = &[
+    (&["sleep", "run"], Groups::Every),
+    (&["sleep", "dry-run"], Groups::Every),
+    (
+        &["sleep", "harvest"],
+        Groups::Of(&["reads", "mines", "splits", "replays", "changes", "privacy"]),
+    ),
+    (&["sleep", "schedule"], Groups::Every),
+    (&["sleep", "adopt"], VALIDATION),
+    (&["proposal", "adopt"], VALIDATION),
+    (&["night", "resume"], Groups::Every),
+    (&["handoff"], Groups::Of(&["models"])),
+    (&["config", "show"], Groups::Every),
+    (&["config", "explain"], Groups::Every),
+    (&["config", "prompts"], Groups::Of(&["models"])),
+    (&["doctor"], Groups::Every),
+    (
+        &["experiment"],
+        Groups::Of(&["splits", "replays", "models", "changes", "gate", "spends"]),
+    ),
+];
+
+/// Gives the commands below `command` their flags; `above` are the words that lead to it.
+pub(crate) fn add_to(mut command: Command, above: &[&str]) -> Command {
+    for (words, groups) in COMMANDS {
+        if let Some(below) = words.strip_prefix(above) {
+            command = at(command, below, groups);
+        }
+    }
+    command
+}
+
+fn at(command: Command, words: &[&str], groups: &Groups) -> Command {
+    match words.split_first() {
+        Some((first, rest)) => command.mut_subcommand(first, |inner| at(inner, rest, groups)),
+        None => ROWS
+            .iter()
+            .filter(|row| groups.has(row))
+            .fold(command, |command, row| command.arg(flag(row))),
+    }
+}
+
+fn flag(row: &Row) -> Arg {
+    let about = GROUPS
+        .iter()
+        .find(|(group, _)| *group == row.group())
+        .map_or("", |(_, about)| about);
+    let mut arg = Arg::new(row.flag)
+        .long(row.flag)
+        .help(row.text.trim())
+        .value_name(row.value_name())
+        .action(ArgAction::Append)
+        .help_heading(format!("Settings, {}: {about}", row.group()))
+        .hide_short_help(true);
+    if matches!(row.kind, Kind::Bool) {
+        // `--auto-adopt` alone means true.
+        arg = arg
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value(Str::from("true"));
+    }
+    if matches!(row.kind, Kind::Number { .. } | Kind::Whole { .. }) {
+        arg = arg.allow_negative_numbers(true);
+    }
+    arg
+}
+
+/// The settings that were given, as `(flag, text)`.
+pub(crate) fn given(matches: &ArgMatches) -> Vec<(String, String)> {
+    let mut leaf = matches;
+    while let Some((_, inner)) = leaf.subcommand() {
+        leaf = inner;
+    }
+    let mut given = Vec::new();
+    for row in ROWS {
+        // A command that does not take the setting does not know its name.
+        if let Ok(Some(values)) = leaf.try_get_many::<String>(row.flag) {
+            given.extend(values.map(|value| (row.flag.to_owned(), value.clone())));
+        }
+    }
+    given
+}
