@@ -1,9 +1,9 @@
-//! A little model for the stub server.
+//! A little model for the stub server and the stubs of agents.
 
 use serde_json::{Value, json};
 use skillopt_core::check::check_from_sentence;
 
-/// A little model that follows the rules it finds in its prompt, and turns what was missed into rules.
+/// [`honest_reply`] to the messages of a request.
 #[must_use]
 pub fn honest(request: &Value) -> String {
     let text: String = request["messages"]
@@ -13,6 +13,12 @@ pub fn honest(request: &Value) -> String {
         .filter_map(|message| message["content"].as_str())
         .collect::<Vec<_>>()
         .join("\n");
+    honest_reply(&text)
+}
+
+/// A little model that follows the rules it finds in its prompt, and turns what was missed into rules.
+#[must_use]
+pub fn honest_reply(text: &str) -> String {
     let reflects = text.contains("\"edits\"");
     let mut rules = Vec::new();
     for line in text.lines() {

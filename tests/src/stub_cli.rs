@@ -1,10 +1,11 @@
-//! A stand-in for the `claude` program that behaves by script and writes down how it was called.
+//! A stand-in for an agent's program that behaves by script and writes down how it was called.
 //!
-//! It is a program of its own (`stub-claude`), since what matters is what a process does: exit
+//! It is a program of its own (`stub-agent`), since what matters is what a process does: exit
 //! codes, pipes, grandchildren, signals. Its environment is scrubbed by whoever starts it, so it
 //! reads its script from a file beside itself.
 
 mod acting;
+mod dialect;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 pub use acting::main;
+pub use dialect::Dialect;
 
 const SCRIPT: &str = "stub.json";
 const CALLS: &str = "calls.jsonl";
@@ -28,6 +30,8 @@ pub enum Mode {
         /// The text.
         text: String,
     },
+    /// Answers like [`crate::brain::honest_reply`].
+    Honest,
     /// Prints these lines and this complaint and ends with this code. What a real version prints
     /// can be put here.
     Print {
@@ -73,17 +77,24 @@ impl Mode {
         }
     }
 
-    /// Prints a result object of today's format with `changes`, and ends with `code`.
+    /// Prints these events and ends with `code`.
+    #[must_use]
+    pub fn events(events: &[serde_json::Value], code: i32) -> Self {
+        let lines: String = events.iter().map(|event| format!("{event}\n")).collect();
+        Self::print(&lines, "", code)
+    }
+
+    /// Prints a result object of Claude Code with `changes`, and ends with `code`.
     ///
     /// # Panics
     /// When `changes` is not an object.
     #[must_use]
     pub fn result(changes: &serde_json::Value, code: i32) -> Self {
-        let mut result = acting::result("OK.");
+        let mut result = dialect::claude_result("OK.");
         for (name, value) in changes.as_object().expect("changes are an object") {
             result[name] = value.clone();
         }
-        Self::print(&format!("{}\n{result}\n", acting::init()), "", code)
+        Self::events(&[Dialect::Claude.start(), vec![result]].concat(), code)
     }
 }
 
@@ -100,37 +111,47 @@ pub struct Called {
     pub listing: Vec<String>,
     /// Its whole standard input.
     pub input: String,
-    /// The file given with `--system-prompt-file`.
+    /// The system text, when it was given in a file.
     pub system: Option<String>,
-    /// What was in the directory named by `CLAUDE_CONFIG_DIR`; `None` when there was none.
+    /// What was in its configuration directory; `None` when none was named.
     pub config: Option<Vec<String>>,
+    /// Where the link `auth.json` in it leads.
+    pub sign_in: Option<PathBuf>,
     /// Its process id.
     pub process: u32,
 }
 
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Script {
+    dialect: Dialect,
     version: String,
     signed_in: bool,
     without: Vec<String>,
+    servers: Vec<String>,
     modes: Vec<Mode>,
 }
 
-/// A `claude` in a directory of its own.
+/// An agent's program in a directory of its own.
 #[derive(Debug)]
-pub struct StubClaude {
+pub struct StubCli {
     folder: tempfile::TempDir,
+    dialect: Dialect,
 }
 
-impl StubClaude {
-    /// Puts a copy of `program` (`env!("CARGO_BIN_EXE_stub-claude")` in a test) into a fresh
-    /// directory as `claude`. The n-th question gets the n-th mode, the last one stands.
+impl StubCli {
+    /// Puts a copy of `program` (`env!("CARGO_BIN_EXE_stub-agent")` in a test) into a fresh
+    /// directory under the name of the agent's. The n-th question gets the n-th mode, the last one
+    /// stands.
     ///
     /// # Panics
     /// When the directory cannot be written.
     #[must_use]
-    pub fn install(program: &Path, modes: impl IntoIterator<Item = Mode>) -> Self {
-        Self::install_version(program, "2.1.332", &[], modes)
+    pub fn install(
+        dialect: Dialect,
+        program: &Path,
+        modes: impl IntoIterator<Item = Mode>,
+    ) -> Self {
+        Self::install_version(dialect, program, dialect.usual_version(), &[], modes)
     }
 
     /// The same as another version whose help does not know the options `without`.
@@ -139,35 +160,51 @@ impl StubClaude {
     /// When the directory cannot be written.
     #[must_use]
     pub fn install_version(
+        dialect: Dialect,
         program: &Path,
         version: &str,
         without: &[&str],
         modes: impl IntoIterator<Item = Mode>,
     ) -> Self {
         let folder = tempfile::tempdir().expect("a temporary directory");
-        let stub = Self { folder };
+        let stub = Self { folder, dialect };
         // Its own folder is where it looks for its script. A second name for the file is enough,
         // and unlike a copy it is never a file that is still being written.
         fs::hard_link(program, stub.path())
             .or_else(|_| fs::copy(program, stub.path()).map(drop))
             .expect("the stub program can be put there");
         stub.write(&Script {
+            dialect,
             version: version.to_owned(),
             signed_in: true,
             without: without.iter().map(|&option| option.to_owned()).collect(),
+            servers: Vec::new(),
             modes: modes.into_iter().collect(),
         });
         stub
     }
 
-    /// The same with nobody signed in, as far as `auth status` goes.
+    /// The same with nobody signed in, as far as it tells.
     ///
     /// # Panics
     /// When the directory cannot be written.
     #[must_use]
     pub fn signed_out(self) -> Self {
+        self.change(|script| script.signed_in = false)
+    }
+
+    /// The same with tool servers in what it has resolved.
+    ///
+    /// # Panics
+    /// When the directory cannot be written.
+    #[must_use]
+    pub fn with_servers(self, names: &[&str]) -> Self {
+        self.change(|script| script.servers = names.iter().map(|&name| name.to_owned()).collect())
+    }
+
+    fn change(self, change: impl FnOnce(&mut Script)) -> Self {
         let mut script = read_script(self.folder.path()).expect("the script was written");
-        script.signed_in = false;
+        change(&mut script);
         self.write(&script);
         self
     }
@@ -182,11 +219,10 @@ impl StubClaude {
     /// The program.
     #[must_use]
     pub fn path(&self) -> PathBuf {
-        self.folder.path().join(if cfg!(windows) {
-            "claude.exe"
-        } else {
-            "claude"
-        })
+        let ending = if cfg!(windows) { ".exe" } else { "" };
+        self.folder
+            .path()
+            .join(format!("{}{ending}", self.dialect.program()))
     }
 
     /// Every question so far; those about the program itself are none.
@@ -196,7 +232,7 @@ impl StubClaude {
     #[must_use]
     pub fn asked(&self) -> Vec<Called> {
         let mut calls = self.calls();
-        calls.retain(|call| !is_question_about_itself(&call.arguments));
+        calls.retain(|call| !Dialect::is_about_itself(&call.arguments));
         calls
     }
 
@@ -224,15 +260,6 @@ impl StubClaude {
             .lines()
             .filter_map(|line| line.parse().ok())
             .collect()
-    }
-}
-
-/// `--version`, `--help` and `auth status`.
-fn is_question_about_itself(arguments: &[String]) -> bool {
-    match arguments {
-        [one] => one == "--version" || one == "--help",
-        [one, two] => one == "auth" && two == "status",
-        _ => false,
     }
 }
 

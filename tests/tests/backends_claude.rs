@@ -5,122 +5,46 @@
     reason = "a test may stop where something is missing"
 )]
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jiff::tz::TimeZone;
 use serde_json::json;
 use skillopt_core::Retry;
-use skillopt_core::call::{BackendId, Call, Message, Params, Role, Subject};
-use skillopt_models::claude::{Claude, Options, SignIn};
-use skillopt_models::{Backend, CallError, CancelToken, RawReply, Scope};
-use skillopt_store::FixedClock;
-use skillopt_tests::stub_cli::{Mode, StubClaude};
+use skillopt_models::agent_cli::Options;
+use skillopt_models::{AgentCli, Backend, CallError, CancelToken, RawReply, Scope, SignIn, claude};
+use skillopt_tests::stub_cli::{Dialect, Mode, StubCli};
 
-#[path = "backends_claude/real_cli.rs"]
-mod real_cli;
+#[path = "shared/agents.rs"]
+mod agents;
+#[path = "shared/question.rs"]
+mod question;
+
+use agents::{LONG, ends};
+use question::call;
 
 const KEY: &str = "sk-ant-canary-0123456789";
-const LONG: Duration = Duration::from_secs(60);
 
-fn install(modes: impl IntoIterator<Item = Mode>) -> StubClaude {
-    StubClaude::install(Path::new(env!("CARGO_BIN_EXE_stub-claude")), modes)
+fn install(modes: impl IntoIterator<Item = Mode>) -> StubCli {
+    StubCli::install(
+        Dialect::Claude,
+        Path::new(env!("CARGO_BIN_EXE_stub-agent")),
+        modes,
+    )
 }
 
-/// An environment as an agent session or a desktop would leave it to us.
-fn environment() -> BTreeMap<String, String> {
-    let path = std::env::var("PATH").unwrap();
-    [
-        ("HOME", "/home/nobody"),
-        ("PATH", &path),
-        ("LANG", "C.UTF-8"),
-        ("CLAUDECODE", "1"),
-        ("CLAUDE_CODE_ENTRYPOINT", "cli"),
-        ("CLAUDE_CODE_SSE_PORT", "1"),
-        ("CLAUDE_CONFIG_DIR", "/home/nobody/.claude-work"),
-        ("OPENAI_API_KEY", "sk-canary-openai"),
-        ("SKILLOPT_MODEL", "x"),
-        ("GITHUB_TOKEN", "canary-github"),
-    ]
-    .map(|(name, value)| (name.to_owned(), value.to_owned()))
-    .into()
+fn options(stub: &StubCli) -> Options {
+    agents::options(stub.path())
 }
 
-fn options(stub: &StubClaude) -> Options {
-    Options {
-        path: stub.path(),
-        model: String::new(),
-        sign_in: SignIn::Subscription,
-        environment: environment(),
-        first_byte: LONG,
-        whole: LONG,
-        clock: Arc::new(FixedClock::new("2026-11-29T18:25:00Z".parse().unwrap())),
-        zone: TimeZone::UTC,
-    }
+async fn backend(options: Options) -> AgentCli {
+    claude::open(options, &CancelToken::new()).await.unwrap()
 }
 
-async fn backend(options: Options) -> Claude {
-    Claude::new(options, &CancelToken::new()).await.unwrap()
-}
-
-fn call(question: &str) -> Call {
-    Call {
-        backend: BackendId {
-            kind: "claude".into(),
-            address: String::new(),
-            model: "sonnet".into(),
-            version: String::new(),
-            system_mode: "system_file".into(),
-        },
-        subject: Subject::Judge {
-            intent: String::new(),
-            rubric: String::new(),
-            response: String::new(),
-        },
-        messages: vec![
-            Message {
-                role: Role::System,
-                text: "Be brief.".into(),
-            },
-            Message {
-                role: Role::User,
-                text: question.into(),
-            },
-        ],
-        params: Params {
-            max_tokens: 64,
-            temperature: None,
-            schema: None,
-        },
-        sample: 0,
-        ask: 0,
-    }
-}
-
-async fn ask(backend: &Claude) -> Result<RawReply, CallError> {
+async fn ask(backend: &AgentCli) -> Result<RawReply, CallError> {
     backend
         .ask(&call("What is 2 + 2?"), &CancelToken::new())
         .await
-}
-
-fn is_running(process: u32) -> bool {
-    // A zombie has ended; only its parent has not looked yet.
-    std::fs::read_to_string(format!("/proc/{process}/stat"))
-        .ok()
-        .and_then(|stat| stat.rsplit(") ").next().map(|rest| !rest.starts_with('Z')))
-        .unwrap_or(false)
-}
-
-async fn ends(process: u32) -> bool {
-    for _ in 0..200 {
-        if !is_running(process) {
-            return true;
-        }
-        tokio::time::sleep(Duration::from_millis(25)).await;
-    }
-    false
 }
 
 #[tokio::test]
@@ -163,7 +87,8 @@ async fn a_reply_and_how_the_program_was_started_for_it() {
     assert!(called.arguments.contains(&"--safe-mode".to_owned()));
     assert!(!called.arguments.contains(&"--bare".to_owned()));
     assert_eq!(called.arguments.last().unwrap(), "--model=sonnet");
-    assert_eq!(called.input, question.replace("@/etc", "@ /etc"));
+    let safe = question.replace("@/etc", "@ /etc");
+    assert_eq!(called.input, format!("[skillopt call]\n{safe}"));
     assert_eq!(called.system.as_deref(), Some("Be brief."));
     assert!(called.listing.is_empty(), "{:?}", called.listing);
     let name = called
@@ -172,7 +97,7 @@ async fn a_reply_and_how_the_program_was_started_for_it() {
         .unwrap()
         .to_string_lossy()
         .into_owned();
-    assert!(name.starts_with("skillopt-scratch-"), "{name}");
+    assert!(name.starts_with("skillopt-call-"), "{name}");
     assert!(!called.directory.exists());
     // The user's own sign-in, and nothing of the session that we were started from.
     assert_eq!(
@@ -180,14 +105,11 @@ async fn a_reply_and_how_the_program_was_started_for_it() {
         "/home/nobody/.claude-work"
     );
     assert_eq!(called.environment["HOME"], "/home/nobody");
-    for gone in [
-        "CLAUDECODE",
-        "CLAUDE_CODE_ENTRYPOINT",
-        "CLAUDE_CODE_SSE_PORT",
-        "ANTHROPIC_API_KEY",
-    ] {
+    for gone in ["CLAUDECODE", "CLAUDE_CODE_SSE_PORT", "ANTHROPIC_API_KEY"] {
         assert!(!called.environment.contains_key(gone), "{gone}");
     }
+    // So that readers of sessions know it as ours.
+    assert_eq!(called.environment["CLAUDE_CODE_ENTRYPOINT"], "skillopt");
     let all = format!("{called:?}");
     assert!(!all.contains("canary"), "{all}");
     assert!(
@@ -205,7 +127,7 @@ async fn with_a_key_it_runs_bare_in_an_empty_configuration() {
     options
         .environment
         .insert("ANTHROPIC_API_KEY".into(), KEY.into());
-    options.sign_in = SignIn::configured("", &options.environment).unwrap();
+    options.sign_in = SignIn::configured("", claude::USUAL_KEYS, &options.environment).unwrap();
     options.model = "--help".into();
     let claude = backend(options).await;
     ask(&claude).await.unwrap();
@@ -315,7 +237,7 @@ async fn every_failure_has_its_type_its_words_and_its_class() {
         (
             refused(404, "There's an issue with the selected model"),
             "backend_misconfigured",
-            "does not have the model sonnet",
+            "cannot use sonnet",
             permanent,
             Scope::Provider,
         ),
@@ -441,7 +363,7 @@ async fn a_large_prompt_arrives_whole() {
     let claude = backend(options(&stub)).await;
     let text = "0123456789abcdef".repeat(256 * 1024);
     claude.ask(&call(&text), &CancelToken::new()).await.unwrap();
-    assert_eq!(stub.asked()[0].input, text);
+    assert_eq!(stub.asked()[0].input, format!("[skillopt call]\n{text}"));
 }
 
 #[tokio::test]
@@ -541,7 +463,8 @@ async fn whether_somebody_is_signed_in_is_told_without_a_call() {
         Some(false)
     );
     let mut with_key = options(&stub);
-    with_key.sign_in = SignIn::configured("K", &[("K".to_owned(), KEY.to_owned())].into()).unwrap();
+    with_key.sign_in =
+        SignIn::configured("K", &[], &[("K".to_owned(), KEY.to_owned())].into()).unwrap();
     assert_eq!(backend(with_key).await.signed_in(&cancel).await, None);
 }
 
@@ -579,18 +502,19 @@ async fn one_call_renews_the_sign_in_before_others_start() {
 
 #[tokio::test]
 async fn a_version_that_cannot_keep_things_out_is_not_used() {
-    let program = Path::new(env!("CARGO_BIN_EXE_stub-claude"));
-    let old = StubClaude::install_version(
+    let program = Path::new(env!("CARGO_BIN_EXE_stub-agent"));
+    let old = StubCli::install_version(
+        Dialect::Claude,
         program,
         "1.0.128",
         &["--tools", "--no-session-persistence"],
         [Mode::reply("OK.")],
     );
-    let problem = Claude::new(options(&old), &CancelToken::new())
+    let problem = claude::open(options(&old), &CancelToken::new())
         .await
         .err()
         .unwrap();
-    assert_eq!(problem.code, "claude_too_old");
+    assert_eq!(problem.code, "agent_too_old");
     assert!(problem.message.contains("1.0.128"), "{problem}");
     assert!(
         problem
@@ -600,7 +524,8 @@ async fn a_version_that_cannot_keep_things_out_is_not_used() {
     );
     assert_eq!(old.asked().len(), 0, "no call was made");
 
-    let plain = StubClaude::install_version(
+    let plain = StubCli::install_version(
+        Dialect::Claude,
         program,
         "2.0.50",
         &[
@@ -613,7 +538,7 @@ async fn a_version_that_cannot_keep_things_out_is_not_used() {
     let claude = backend(options(&plain)).await;
     ask(&claude).await.unwrap();
     let called = plain.asked().remove(0);
-    assert_eq!(called.input, "Be brief.\n\nWhat is 2 + 2?");
+    assert_eq!(called.input, "[skillopt call]\nBe brief.\n\nWhat is 2 + 2?");
     assert!(
         called
             .arguments
@@ -625,17 +550,18 @@ async fn a_version_that_cannot_keep_things_out_is_not_used() {
 #[tokio::test]
 async fn what_is_no_claude_is_said_before_a_night() {
     let stub = install([Mode::reply("OK.")]);
-    let no_version = StubClaude::install_version(
-        Path::new(env!("CARGO_BIN_EXE_stub-claude")),
+    let no_version = StubCli::install_version(
+        Dialect::Claude,
+        Path::new(env!("CARGO_BIN_EXE_stub-agent")),
         "command",
         &[],
         [],
     );
     for (path, code) in [
-        (stub.path().with_file_name("nothing"), "claude_not_found"),
-        (no_version.path(), "claude_not_runnable"),
+        (stub.path().with_file_name("nothing"), "agent_not_found"),
+        (no_version.path(), "agent_not_runnable"),
     ] {
-        let problem = Claude::new(
+        let problem = claude::open(
             Options {
                 path: path.clone(),
                 ..options(&stub)
@@ -651,15 +577,4 @@ async fn what_is_no_claude_is_said_before_a_night() {
             "{problem}"
         );
     }
-}
-
-/// With the real program, named by `SKILLOPT_TEST_CLAUDE`, against the stub that stands for the
-/// provider: what a user has written for Claude Code never reaches the model.
-#[tokio::test]
-async fn the_real_program_sends_nothing_of_the_users_own() {
-    let Some(program) = std::env::var_os("SKILLOPT_TEST_CLAUDE") else {
-        eprintln!("left out: SKILLOPT_TEST_CLAUDE does not name a claude program");
-        return;
-    };
-    real_cli::check(Path::new(&program)).await;
 }

@@ -170,7 +170,7 @@ pub struct Params {
 /// Who would answer: everything about a backend that can change an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct BackendId {
-    /// `mock`, `persona-sim`, `openai_compatible`, `claude`, `handoff`.
+    /// The word in the settings: `mock`, `openai_compatible`, `claude`, `codex`, …
     pub kind: String,
     /// Base address without credentials, or the executable; empty for simulators.
     pub address: String,

@@ -1,10 +1,14 @@
 //! Asking a model: one file per backend, and the one path every call takes.
 
+pub mod agent_cli;
 pub mod api_key;
 pub mod backend;
 pub mod budget;
 pub mod cancel;
 pub mod claude;
+pub mod codex;
+pub mod copilot;
+pub mod cursor;
 pub mod error;
 pub mod estimate;
 pub mod handoff;
@@ -12,15 +16,18 @@ pub mod limit_notice;
 pub mod limits;
 pub mod mock;
 pub mod openai_compatible;
+pub mod opencode;
 pub mod parse;
 pub mod path;
 pub mod persona_sim;
+pub mod pi;
 pub mod price;
 pub mod process;
 pub mod retry;
 pub mod roles;
 pub mod templates;
 
+pub use agent_cli::{AgentCli, SignIn};
 pub use api_key::ApiKey;
 pub use backend::{Asking, Backend, Checking, Finish, RawReply, Usage};
 pub use budget::{Budget, Caps, Spend};

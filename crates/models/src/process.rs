@@ -28,7 +28,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::cancel::CancelToken;
 use crate::error::Wait;
 
-pub use scratch::{SCRATCH_PREFIX, Scratch, sweep_scratch};
+pub use scratch::{Scratch, sweep_scratch};
 use tree::Tree;
 
 /// How long the pipes are still read after the program itself has ended. What a program wrote
@@ -46,7 +46,8 @@ pub struct Limits {
     pub first_byte: Duration,
     /// Until the end.
     pub whole: Duration,
-    /// Bytes of standard output. One more ends the run as [`RunFault::TooMuchOutput`].
+    /// Bytes of standard output that are kept. One more ends the run as
+    /// [`RunFault::TooMuchOutput`].
     pub output: usize,
 }
 
@@ -61,17 +62,28 @@ pub struct Program {
     pub environment: Vec<(OsString, OsString)>,
     /// How long it may take and how much it may print.
     pub limits: Limits,
-    /// What of its output is the first sign of a reply.
-    pub sign: Sign,
+    /// How its output is read.
+    pub reading: Reading,
 }
 
-/// The first sign of a reply.
+/// How the output of a program is read.
 #[derive(Debug, Clone, Copy)]
-pub enum Sign {
-    /// Any byte.
-    Byte,
-    /// A complete line of which this holds; for programs that say more than their reply.
-    Line(fn(&[u8]) -> bool),
+pub enum Reading {
+    /// All of it is kept, and the first byte is the first sign of a reply.
+    Bytes,
+    /// Line by line; for programs that say more than their reply.
+    Lines(fn(&[u8]) -> Line),
+}
+
+/// What a complete line of output is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Line {
+    /// Kept, but no sign of a reply.
+    Before,
+    /// Kept, and a sign that the reply has begun.
+    Reply,
+    /// Such a sign, and not kept: a piece that comes again in a later line.
+    Piece,
 }
 
 /// How a run ended by itself.
@@ -79,7 +91,7 @@ pub enum Sign {
 pub struct Run {
     /// The exit code; `None` when a signal ended it.
     pub code: Option<i32>,
-    /// Standard output, complete.
+    /// Standard output, without lines that are not kept.
     pub output: Vec<u8>,
     /// The beginning of standard error.
     pub diagnostics: Vec<u8>,
@@ -234,32 +246,39 @@ async fn read_reply(
     begun: &AtomicBool,
 ) -> Result<(), RunFault> {
     let mut chunk = vec![0; 16 * 1024];
-    // Where the line begins that is not complete yet. No byte is looked at twice.
+    // Where the line begins that is not complete yet.
     let mut line = 0;
     loop {
         let read = from.read(&mut chunk).await.map_err(RunFault::Lost)?;
         if read == 0 {
             return Ok(());
         }
-        let old = into.len();
-        into.extend_from_slice(&chunk[..read]);
-        if into.len() > program.limits.output {
-            return Err(RunFault::TooMuchOutput);
-        }
-        if begun.load(Ordering::Relaxed) {
+        let Reading::Lines(judge) = program.reading else {
+            begun.store(true, Ordering::Relaxed);
+            into.extend_from_slice(&chunk[..read]);
+            if into.len() > program.limits.output {
+                return Err(RunFault::TooMuchOutput);
+            }
             continue;
-        }
-        match program.sign {
-            Sign::Byte => begun.store(true, Ordering::Relaxed),
-            Sign::Line(is_sign) => {
-                for end in (old..into.len()).filter(|&place| into[place] == b'\n') {
-                    if is_sign(&into[line..end]) {
-                        begun.store(true, Ordering::Relaxed);
-                        break;
-                    }
-                    line = end + 1;
+        };
+        for part in chunk[..read].split_inclusive(|&byte| byte == b'\n') {
+            into.extend_from_slice(part);
+            if into.len() > program.limits.output {
+                return Err(RunFault::TooMuchOutput);
+            }
+            if part.last() != Some(&b'\n') {
+                continue;
+            }
+            let complete = &into[line..into.len() - 1];
+            match judge(complete) {
+                Line::Before => {}
+                Line::Reply => begun.store(true, Ordering::Relaxed),
+                Line::Piece => {
+                    begun.store(true, Ordering::Relaxed);
+                    into.truncate(line);
                 }
             }
+            line = into.len();
         }
     }
 }

@@ -11,6 +11,7 @@ use skillopt_core::call::Side;
 use skillopt_settings::Settings;
 use skillopt_store::{Clock, Paths};
 
+use crate::agent_cli::SignIn;
 use crate::api_key::ApiKey;
 use crate::backend::Backend;
 use crate::budget::Caps;
@@ -22,7 +23,10 @@ use crate::path::{PathOptions, Roles};
 use crate::persona_sim::PersonaSim;
 use crate::price::{Price, Prices};
 use crate::templates::{Loaded, Templates};
-use crate::{claude, handoff, mock, openai_compatible, persona_sim};
+use crate::{
+    agent_cli, claude, codex, copilot, cursor, handoff, mock, openai_compatible, opencode,
+    persona_sim, pi,
+};
 
 /// A backend keeps the time of a try itself and says which wait was too long; the path only steps in
 /// when it does not end.
@@ -75,7 +79,7 @@ impl Roles {
     /// The backends the settings name. Starts a command line only to ask what it can do, and a server
     /// only to ask for its model when none is named; asks no model.
     ///
-    /// Errors: those of the backends (`api_key_missing`, `endpoint_…`, `claude_…`), and
+    /// Errors: those of the backends (`api_key_missing`, `endpoint_…`, `agent_…`), and
     /// `backend_misconfigured`, `model_unavailable` and `sign_in_needed` when a server is asked for its
     /// model.
     pub async fn from_settings(
@@ -133,6 +137,23 @@ async fn make(
 ) -> Result<Arc<dyn Backend>, Problem> {
     let seconds = |seconds: u32| Duration::from_secs(u64::from(seconds));
     let lookup = |name: &str| around.environment.get(name).cloned();
+    let agent = |path: &str, usual_keys: &[&str]| {
+        let variable = if key_is_for_server {
+            ""
+        } else {
+            settings.api_key_env.as_str()
+        };
+        Ok::<_, Problem>(agent_cli::Options {
+            path: PathBuf::from(path.trim()),
+            model: choice.model.clone(),
+            sign_in: SignIn::configured(variable, usual_keys, around.environment)?,
+            environment: around.environment.clone(),
+            first_byte: seconds(settings.first_byte_seconds),
+            whole: seconds(settings.call_seconds),
+            clock: Arc::clone(&around.clock),
+            zone: TimeZone::system(),
+        })
+    };
     Ok(match choice.kind.as_str() {
         mock::KIND => Arc::new(Mock),
         persona_sim::KIND => Arc::new(PersonaSim),
@@ -155,22 +176,29 @@ async fn make(
             )
         }
         claude::KIND => {
-            let variable = if key_is_for_server {
-                ""
-            } else {
-                settings.api_key_env.as_str()
-            };
-            let options = claude::Options {
-                path: PathBuf::from(settings.claude_path.trim()),
-                model: choice.model.clone(),
-                sign_in: claude::SignIn::configured(variable, around.environment)?,
-                environment: around.environment.clone(),
-                first_byte: seconds(settings.first_byte_seconds),
-                whole: seconds(settings.call_seconds),
-                clock: Arc::clone(&around.clock),
-                zone: TimeZone::system(),
-            };
-            Arc::new(claude::Claude::new(options, around.cancel).await?)
+            let options = agent(&settings.claude_path, claude::USUAL_KEYS)?;
+            Arc::new(claude::open(options, around.cancel).await?)
+        }
+        codex::KIND => {
+            let options = agent(&settings.codex_path, codex::USUAL_KEYS)?;
+            Arc::new(codex::open(options, around.cancel).await?)
+        }
+        copilot::KIND => {
+            let options = agent(&settings.copilot_path, copilot::USUAL_KEYS)?;
+            Arc::new(copilot::open(options, around.cancel).await?)
+        }
+        cursor::KIND => {
+            let options = agent(&settings.cursor_path, cursor::USUAL_KEYS)?;
+            Arc::new(cursor::open(options, around.cancel).await?)
+        }
+        // These two speak with any provider: which key is meant has to be said.
+        opencode::KIND => {
+            let options = agent(&settings.opencode_path, &[])?;
+            Arc::new(opencode::open(options, around.cancel).await?)
+        }
+        pi::KIND => {
+            let options = agent(&settings.pi_path, &[])?;
+            Arc::new(pi::open(options, around.cancel).await?)
         }
         // §14 #15: an unknown name became a simulation silently. Settings that were loaded have none.
         unknown => {

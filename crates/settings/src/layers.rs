@@ -67,8 +67,15 @@ const OTHER_VARIABLES: &[&str] = &[
     "SKILLOPT_CONFIG_DIR",
     "SKILLOPT_KILL_AT_COMMIT",
 ];
-/// The reference's default model for Claude Code (§2.5).
-const CLAUDE_MODEL: &str = "SKILLOPT_SLEEP_CLAUDE_MODEL";
+/// The reference's default models for agents (§2.5).
+const AGENT_MODELS: &[(&str, &str)] = &[
+    ("claude", "SKILLOPT_SLEEP_CLAUDE_MODEL"),
+    ("codex", "SKILLOPT_SLEEP_CODEX_MODEL"),
+    ("copilot", "SKILLOPT_SLEEP_COPILOT_MODEL"),
+    ("cursor", "SKILLOPT_SLEEP_CURSOR_MODEL"),
+    ("opencode", "SKILLOPT_SLEEP_OPENCODE_MODEL"),
+    ("pi", "SKILLOPT_SLEEP_PI_MODEL"),
+];
 
 /// Resolves the layers.
 #[derive(Debug)]
@@ -99,7 +106,7 @@ impl Layers {
         }
         resolved.environment(env)?;
         resolved.flags(flags)?;
-        resolved.claude_model(env)?;
+        resolved.agents_model(env)?;
         resolved.keep_added(added)?;
         skillopt_core::split::Fractions::new(
             resolved.settings.validation_fraction,
@@ -258,13 +265,18 @@ impl Resolved {
         Ok(())
     }
 
-    /// The reference's default model for Claude Code, when no layer names a model.
-    fn claude_model(&mut self, env: &BTreeMap<String, String>) -> Result<(), Problem> {
+    /// The reference's default models for agents, when no layer names a model.
+    fn agents_model(&mut self, env: &BTreeMap<String, String>) -> Result<(), Problem> {
+        let Some((_, variable)) = AGENT_MODELS
+            .iter()
+            .find(|(backend, _)| *backend == self.settings.backend)
+        else {
+            return Ok(());
+        };
         if self.settings.model.is_empty()
-            && self.settings.backend == "claude"
-            && let (Some(text), Some(row)) = (set(env, CLAUDE_MODEL), row("models.model"))
+            && let (Some(text), Some(row)) = (set(env, variable), row("models.model"))
         {
-            let place = Place::Variable(CLAUDE_MODEL.to_owned());
+            let place = Place::Variable((*variable).to_owned());
             let value = row
                 .kind
                 .read(text)

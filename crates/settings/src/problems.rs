@@ -128,14 +128,7 @@ pub(crate) const RETIRED: &[(&str, &str)] = &[
         "azure_endpoint",
         "this version does not have that backend; models.endpoint is for openai_compatible",
     ),
-    ("codex_path", "this version does not have that backend"),
-    ("pi_path", "this version does not have that backend"),
-    ("cursor_path", "this version does not have that backend"),
-    ("opencode_path", "this version does not have that backend"),
-    (
-        "opencode_tool_replay",
-        "this version does not have that backend",
-    ),
+    ("opencode_tool_replay", "this version does not have it"),
     ("opencode_db", "this version does not read that agent"),
     (
         "vscode_workspace_storage",

@@ -273,8 +273,22 @@ settings! {
     models.endpoint: String = String::new(), of(Kind::Address, "endpoint");
     /// The name of the environment variable that holds the key; never the key itself.
     models.api_key_env: String = String::new(), of(Kind::Variable, "api-key-env").free();
-    /// The claude program; empty for the one on the PATH.
+    /// The claude program; empty to look for it.
     models.claude_path: String = String::new(), of(Kind::Path, "claude-path").free();
+    /// The codex program; empty to look for it.
+    models.codex_path: String = String::new(),
+        of(Kind::Path, "codex-path").was(&["codex_path"]).also("SKILLOPT_SLEEP_CODEX_PATH").free();
+    /// The copilot program; empty to look for it.
+    models.copilot_path: String = String::new(),
+        of(Kind::Path, "copilot-path").also("SKILLOPT_SLEEP_COPILOT_PATH").free();
+    /// The cursor-agent program; empty to look for it.
+    models.cursor_path: String = String::new(),
+        of(Kind::Path, "cursor-path").was(&["cursor_path"]).also("SKILLOPT_SLEEP_CURSOR_PATH").free();
+    /// The opencode program; empty to look for it.
+    models.opencode_path: String = String::new(),
+        of(Kind::Path, "opencode-path").was(&["opencode_path"]).also("SKILLOPT_SLEEP_OPENCODE_PATH").free();
+    /// The pi program; empty to look for it.
+    models.pi_path: String = String::new(), of(Kind::Path, "pi-path").was(&["pi_path"]).free();
     /// How many calls one provider gets at the same time.
     models.concurrency: u32 = 8, whole(1, 256, "concurrency").unit("calls").also("SKILLOPT_SLEEP_WORKERS").free();
     /// How long the first byte of an answer may take.

@@ -67,7 +67,7 @@ fn known_names_are_taken_and_the_rest_is_explained() {
         "transcript_source": "auto", "projects": "invoked", "lookback_hours": -1, "val_fraction": 0.5, "holdout_fraction": 0.2,
         "backend": "claude", "gate_mode": " Greedy ", "evolve_memory": false, "dream_rollouts": 3, "max_tasks_per_night": "ten",
         "max_tokens_per_night": 1000, "redact_secrets": false, "opencode_path": "", "seed": 42, "model": null, "evolve_skill": "false",
-        "skill_roots": ["/a", "/b"], "gate_mixed_weight": 7, "optimizer_backend": "codex", "preferences": "Be short.", "zzz": 1,
+        "skill_roots": ["/a", "/b"], "gate_mixed_weight": 7, "optimizer_backend": "azure_openai", "preferences": "Be short.", "zzz": 1,
         "claude_home": "~/.claude", "auto_adopt": true,
     }));
     let taken: Vec<_> = import
@@ -107,7 +107,7 @@ fn known_names_are_taken_and_the_rest_is_explained() {
     assert!(why(&import, "max_tasks_per_night").contains("\"ten\""));
     assert!(why(&import, "evolve_skill").contains("without quotes"));
     assert!(why(&import, "optimizer_backend").contains("this version does not have"));
-    assert!(why(&import, "opencode_path").contains("this version does not have"));
+    assert_eq!(why(&import, "opencode_path"), "it is the default");
     assert!(why(&import, "zzz").contains("does not have it either"));
     assert_eq!(
         import.taken.len() + import.ignored.len(),

@@ -334,7 +334,9 @@ fn variables_of_the_reference() {
         .env("SKILLOPT_SLEEP_WORKERS", "3")
         .env("SKILLOPT_SLEEP_PROMPTS_PATH", "/x/prompts.json")
         .env("SKILLOPT_SLEEP_HANDOFF_DIR", "/x/handoff")
-        .env("SKILLOPT_SLEEP_CLAUDE_MODEL", "sonnet");
+        .env("SKILLOPT_SLEEP_CLAUDE_MODEL", "sonnet")
+        .env("SKILLOPT_SLEEP_CODEX_MODEL", "gpt-6")
+        .env("SKILLOPT_SLEEP_CODEX_PATH", "/x/codex");
     let settings = place.settings();
     assert_eq!(settings.negative_words, ["schlecht", "falsch"]);
     assert_eq!(settings.positive_words, ["gut"]);
@@ -342,8 +344,13 @@ fn variables_of_the_reference() {
     assert_eq!(settings.concurrency, 3);
     assert_eq!(settings.prompts, "/x/prompts.json");
     assert_eq!(settings.handoff_dir, "/x/handoff");
-    // §2.5: a default for the model of Claude Code, when none is configured.
+    assert_eq!(settings.codex_path, "/x/codex");
+    // §2.5: a default for the model of an agent, when none is configured.
     assert_eq!(settings.model, "");
+    let codex = Place::new()
+        .env("SKILLOPT_SLEEP_CODEX_MODEL", "gpt-6")
+        .flag("backend", "codex_cli");
+    assert_eq!(codex.settings().model, "gpt-6");
     let place = place.flag("backend", "claude");
     assert_eq!(place.settings().model, "sonnet");
     assert_eq!(place.flag("model", "opus").settings().model, "opus");
@@ -488,7 +495,7 @@ fn shares_must_leave_something_to_train_on() {
 
 #[test]
 fn an_unknown_backend_is_refused_with_the_list_and_a_suggestion() {
-    let list = "mock, persona-sim, openai_compatible, claude or handoff";
+    let list = "mock, persona-sim, openai_compatible, claude, codex, copilot, cursor, opencode, pi or handoff";
     let place = Place::new();
     place.user("[models]\nbackend = \"cluade\"\n");
     place.problem(
@@ -502,7 +509,7 @@ fn an_unknown_backend_is_refused_with_the_list_and_a_suggestion() {
         ],
     );
     Place::new()
-        .flag("backend", "codex")
+        .flag("backend", "azure_openai")
         .problem("backend_unknown", &["this version does not have", list]);
     Place::new()
         .env("SKILLOPT_TARGET_BACKEND", "gpt")

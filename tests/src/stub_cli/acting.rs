@@ -7,33 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{CALLS, Called, GRANDCHILDREN, Mode, append, is_question_about_itself, read_script};
+use super::dialect::Itself;
+use super::{CALLS, Called, Dialect, GRANDCHILDREN, Mode, append, read_script};
 
 /// How long it waits when it hangs. A test that leaves it running is noticed long before.
 const LONG: Duration = Duration::from_secs(120);
 /// The argument of a grandchild.
 const HOLD: &str = "hold-the-pipes";
-
-/// Options in the form of `claude --help`.
-const OPTIONS: &[&str] = &[
-    "--bare",
-    "--disable-slash-commands",
-    "--exclude-dynamic-system-prompt-sections",
-    "--include-partial-messages",
-    "--model",
-    "--no-session-persistence",
-    "--output-format",
-    "--print",
-    "--safe-mode",
-    "--setting-sources",
-    "--strict-mcp-config",
-    "--system-prompt-file",
-    "--tools",
-    "--verbose",
-    "--version",
-];
 
 /// Runs the stub program.
 #[must_use]
@@ -63,7 +45,7 @@ fn act() -> io::Result<ExitCode> {
         .unwrap_or_default()
         .lines()
         .filter_map(|line| serde_json::from_str::<Called>(line).ok())
-        .filter(|call| !is_question_about_itself(&call.arguments))
+        .filter(|call| !Dialect::is_about_itself(&call.arguments))
         .count();
     let last = script.modes.len().saturating_sub(1);
     let mode = script
@@ -72,7 +54,7 @@ fn act() -> io::Result<ExitCode> {
         .cloned()
         .unwrap_or(Mode::Reply { text: "OK.".into() });
 
-    let itself = is_question_about_itself(&arguments);
+    let itself = Dialect::is_about_itself(&arguments);
     let input = if itself || mode == Mode::DeafToInput {
         String::new()
     } else {
@@ -80,45 +62,42 @@ fn act() -> io::Result<ExitCode> {
         io::stdin().read_to_end(&mut bytes)?;
         String::from_utf8_lossy(&bytes).into_owned()
     };
-    let called = describe(&arguments, input)?;
+    let called = describe(script.dialect, &arguments, input)?;
     append(&folder.join(CALLS), &json_line(&called)?)?;
-    let mut out = io::stdout();
-
-    if arguments.iter().any(|argument| argument == "--version") {
-        writeln!(out, "{} (Claude Code)", script.version)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    if arguments == ["auth", "status"] {
-        let code = u8::from(!script.signed_in);
-        writeln!(
-            out,
-            "{}",
-            json!({ "loggedIn": script.signed_in, "authMethod": "claude.ai" })
-        )?;
-        return Ok(ExitCode::from(code));
-    }
     if itself {
-        writeln!(out, "Usage: claude [options] [prompt]\n\nOptions:")?;
-        for option in OPTIONS
-            .iter()
-            .filter(|option| !script.without.iter().any(|gone| gone == *option))
-        {
-            writeln!(out, "  {option}                 What it does")?;
-        }
-        return Ok(ExitCode::SUCCESS);
+        let said = script.dialect.about_itself(
+            &arguments,
+            &Itself {
+                version: &script.version,
+                signed_in: script.signed_in,
+                without: &script.without,
+                servers: &script.servers,
+            },
+        );
+        write!(io::stdout(), "{}", said.output)?;
+        write!(io::stderr(), "{}", said.complaint)?;
+        return Ok(ExitCode::from(said.code));
     }
-    perform(&mode, folder, &own)
+    let mode = match mode {
+        Mode::Honest => {
+            let prompt = format!("{}\n{}", called.system.unwrap_or_default(), called.input);
+            Mode::reply(&crate::brain::honest_reply(&prompt))
+        }
+        other => other,
+    };
+    perform(script.dialect, &mode, folder, &own)
 }
 
-fn perform(mode: &Mode, folder: &Path, own: &Path) -> io::Result<ExitCode> {
+fn perform(dialect: Dialect, mode: &Mode, folder: &Path, own: &Path) -> io::Result<ExitCode> {
     let mut out = io::stdout();
     match mode {
         Mode::Reply { text } => {
-            reply(text)?;
+            reply(dialect, text)?;
             Ok(ExitCode::SUCCESS)
         }
-        Mode::DeafToInput => {
-            reply("OK.")?;
+        // An honest one has become a reply above.
+        Mode::DeafToInput | Mode::Honest => {
+            reply(dialect, "OK.")?;
             Ok(ExitCode::SUCCESS)
         }
         Mode::Print {
@@ -135,13 +114,13 @@ fn perform(mode: &Mode, folder: &Path, own: &Path) -> io::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Mode::HangAfterStart => {
-            writeln!(out, "{}", init())?;
+            write!(out, "{}", lines(&dialect.start()))?;
             out.flush()?;
             std::thread::sleep(LONG);
             Ok(ExitCode::SUCCESS)
         }
         Mode::HangWithGrandchild => {
-            writeln!(out, "{}\n{}", init(), first_word())?;
+            writeln!(out, "{}{}", lines(&dialect.start()), dialect.first_word())?;
             out.flush()?;
             grandchild(own, folder)?;
             std::thread::sleep(LONG);
@@ -149,7 +128,7 @@ fn perform(mode: &Mode, folder: &Path, own: &Path) -> io::Result<ExitCode> {
         }
         Mode::LeaveGrandchild => {
             grandchild(own, folder)?;
-            reply("OK.")?;
+            reply(dialect, "OK.")?;
             Ok(ExitCode::SUCCESS)
         }
         Mode::Flood => {
@@ -160,8 +139,7 @@ fn perform(mode: &Mode, folder: &Path, own: &Path) -> io::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Mode::InvalidUtf8 => {
-            let line = result("caf\u{e9}").to_string();
-            writeln!(out, "{}", init())?;
+            let line = lines(&[dialect.start(), dialect.ending("caf\u{e9}")].concat());
             let bytes: Vec<u8> = line
                 .replace('\u{e9}', "\u{1}")
                 .bytes()
@@ -184,10 +162,19 @@ fn perform(mode: &Mode, folder: &Path, own: &Path) -> io::Result<ExitCode> {
     }
 }
 
-fn reply(text: &str) -> io::Result<()> {
+fn reply(dialect: Dialect, text: &str) -> io::Result<()> {
     let mut out = io::stdout();
-    writeln!(out, "{}\n{}\n{}", init(), first_word(), result(text))?;
+    let events = [
+        dialect.start(),
+        vec![dialect.first_word()],
+        dialect.ending(text),
+    ];
+    write!(out, "{}", lines(&events.concat()))?;
     out.flush()
+}
+
+fn lines(events: &[Value]) -> String {
+    events.iter().map(|event| format!("{event}\n")).collect()
 }
 
 fn grandchild(own: &Path, folder: &Path) -> io::Result<()> {
@@ -195,7 +182,7 @@ fn grandchild(own: &Path, folder: &Path) -> io::Result<()> {
     append(&folder.join(GRANDCHILDREN), &child.id().to_string())
 }
 
-fn describe(arguments: &[String], input: String) -> io::Result<Called> {
+fn describe(dialect: Dialect, arguments: &[String], input: String) -> io::Result<Called> {
     let environment: BTreeMap<String, String> = std::env::vars_os()
         .map(|(name, value)| {
             (
@@ -205,17 +192,15 @@ fn describe(arguments: &[String], input: String) -> io::Result<Called> {
         })
         .collect();
     let directory = std::env::current_dir()?;
-    let system = arguments
-        .iter()
-        .position(|argument| argument == "--system-prompt-file")
-        .and_then(|place| arguments.get(place + 1))
+    let system = dialect
+        .system_file(arguments)
         .map(fs::read_to_string)
         .transpose()?;
+    let home = environment.get(dialect.home_variable()).map(PathBuf::from);
     Ok(Called {
         arguments: arguments.to_vec(),
-        config: environment
-            .get("CLAUDE_CONFIG_DIR")
-            .map(|folder| names(Path::new(folder))),
+        config: home.as_deref().map(names),
+        sign_in: home.and_then(|home| fs::read_link(home.join("auth.json")).ok()),
         environment,
         listing: names(&directory),
         directory,
@@ -237,30 +222,4 @@ fn names(folder: &Path) -> Vec<String> {
 
 fn json_line(called: &Called) -> io::Result<String> {
     serde_json::to_string(called).map_err(io::Error::other)
-}
-
-/// The event with which Claude Code 2.1.332 says how it was started.
-pub(super) fn init() -> Value {
-    json!({
-        "type": "system", "subtype": "init", "tools": [], "mcp_servers": [],
-        "model": "claude-stub-5", "claude_code_version": "2.1.332",
-    })
-}
-
-fn first_word() -> Value {
-    json!({ "type": "stream_event", "event": { "type": "message_start" } })
-}
-
-/// The event with which it ends.
-pub(super) fn result(text: &str) -> Value {
-    json!({
-        "type": "result", "subtype": "success", "is_error": false, "num_turns": 1,
-        "result": text, "stop_reason": "end_turn", "api_error_status": null,
-        "usage": {
-            "input_tokens": 10, "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": 5, "output_tokens": 3,
-        },
-        "modelUsage": { "claude-stub-5": { "outputTokens": 3 } },
-        "total_cost_usd": 0.001,
-    })
 }

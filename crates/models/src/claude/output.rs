@@ -4,77 +4,16 @@
 //! notices second, and words inside a long answer never. `subtype` is not a sign: Claude Code
 //! 2.1.332 says "success" of a call that the server refused.
 
-use jiff::tz::TimeZone;
 use serde_json::Value;
 use skillopt_core::Instant;
 use skillopt_core::text::{cut, one_line};
 
-use super::exit_words;
+use crate::agent_cli::failure::{Asked, Failure};
+use crate::agent_cli::{events, exit_words};
 use crate::backend::{Finish, RawReply, Usage};
 use crate::error::CallError;
-use crate::limit_notice::{self, Evidence, LimitNotice};
+use crate::limit_notice::LimitNotice;
 use crate::process::Run;
-
-/// Longer texts are answers, not notices.
-const LONGEST_NOTICE: usize = 300;
-/// How much of what was said is shown.
-const SHOWN: usize = 200;
-
-/// Whom a run asked, for words and times.
-pub(super) struct Asked<'a> {
-    pub(super) provider: &'a str,
-    pub(super) version: &'a str,
-    pub(super) model: &'a str,
-    pub(super) now: Instant,
-    pub(super) zone: &'a TimeZone,
-    /// Takes the key out of a text that is to be shown.
-    pub(super) hide: &'a dyn Fn(&str) -> String,
-}
-
-impl Asked<'_> {
-    fn excerpt(&self, text: &str) -> String {
-        let line: String = one_line(&(self.hide)(text))
-            .chars()
-            .filter(|c| !c.is_control())
-            .collect();
-        cut(&line, SHOWN)
-    }
-
-    fn unavailable(&self, detail: String, sent: bool) -> CallError {
-        CallError::Unavailable {
-            provider: self.provider.to_owned(),
-            detail,
-            sent,
-        }
-    }
-
-    fn misconfigured(&self, detail: String, guidance: &str) -> CallError {
-        CallError::Misconfigured {
-            provider: self.provider.to_owned(),
-            detail,
-            guidance: guidance.to_owned(),
-        }
-    }
-
-    fn sign_in(&self, text: &str) -> CallError {
-        CallError::SignInNeeded {
-            provider: self.provider.to_owned(),
-            detail: self.excerpt(text),
-        }
-    }
-
-    fn exhausted(&self, limit: &LimitNotice, text: &str) -> CallError {
-        CallError::QuotaExhausted {
-            provider: self.provider.to_owned(),
-            until: limit.until,
-            detail: self.excerpt(text),
-        }
-    }
-
-    fn limit(&self, text: &str, evidence: Evidence) -> Option<LimitNotice> {
-        limit_notice::read(text, evidence, self.now, self.zone)
-    }
-}
 
 /// What `run` says.
 ///
@@ -82,9 +21,10 @@ impl Asked<'_> {
 /// Everything that is not a reply of the model.
 pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> {
     let printed = String::from_utf8_lossy(&run.output);
-    let events = Events::read(printed.trim());
+    let events = Events::read(&printed);
     let Some(result) = &events.result else {
-        return Err(without_result(run, printed.trim(), &events, asked));
+        // Once it has told what it starts with, it may have asked the model.
+        return Err(asked.without_result(run, events.any));
     };
     let text = result_text(result);
     let failed =
@@ -92,20 +32,18 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
     if failed {
         return Err(failure(run, result, &events, &text, asked));
     }
-    if let Some(limit) = asked.limit(&text, Evidence::None) {
-        return Err(asked.exhausted(&limit, &text));
-    }
-    if is_sign_in_notice(&text, Evidence::None) {
-        return Err(asked.sign_in(&text));
+    let instead = asked.instead_of_a_reply(&text);
+    if let Some(notice) = instead
+        .clone()
+        .filter(|error| !matches!(error, CallError::Unreadable { .. }))
+    {
+        return Err(notice);
     }
     if let Some(kept) = events.kept() {
-        return Err(asked.misconfigured(
-            format!("Claude Code {} kept {kept} although it was started without", asked.version),
-            "Update it with `claude update`, or use another backend: replies made with tools cannot be compared.",
-        ));
+        return Err(asked.not_alone(&kept));
     }
     if !result.get("result").is_some_and(Value::is_string) {
-        return Err(changed_format(asked));
+        return Err(asked.changed_format());
     }
     if result.get("num_turns").and_then(Value::as_u64) == Some(0) {
         return Err(asked.unavailable(
@@ -121,10 +59,8 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
             detail: asked.excerpt(&text),
         });
     }
-    if text.trim().is_empty() {
-        return Err(CallError::Unreadable {
-            reason: "it is empty".into(),
-        });
+    if let Some(empty) = instead {
+        return Err(empty);
     }
     Ok(RawReply {
         usage: usage(result),
@@ -151,28 +87,16 @@ struct Events {
 }
 
 impl Events {
-    /// Reads one object, a list of them, or one on each line; what is none is passed over.
     fn read(printed: &str) -> Self {
         let mut events = Self::default();
-        match serde_json::from_str::<Value>(printed) {
-            Ok(Value::Array(list)) => list.into_iter().for_each(|event| events.take(event)),
-            Ok(event) => events.take(event),
-            Err(_) => {
-                for line in printed.lines() {
-                    if let Ok(event) = serde_json::from_str(line.trim()) {
-                        events.take(event);
-                    }
-                }
-            }
+        for event in events::objects(printed) {
+            events.take(Value::Object(event));
         }
         events
     }
 
     fn take(&mut self, event: Value) {
         let word = |name: &str| event.get(name).and_then(Value::as_str);
-        if !event.is_object() {
-            return;
-        }
         self.any = true;
         match word("type") {
             Some("result") => self.result = Some(event),
@@ -292,8 +216,6 @@ fn failure(run: &Run, result: &Value, events: &Events, text: &str, asked: &Asked
     } else {
         asked.excerpt(text)
     };
-    let provider = asked.provider.to_owned();
-
     // A rejection that names its limit is a plan that is used up; a plain 429 is a busy server.
     let event = events.rejected.as_ref().and_then(|info| {
         let until = info.get("resetsAt").and_then(Value::as_i64)?;
@@ -303,149 +225,22 @@ fn failure(run: &Run, result: &Value, events: &Events, text: &str, asked: &Asked
                 .filter(|until| *until > asked.now),
         })
     });
-    if let Some(limit) = event.or_else(|| asked.limit(text, Evidence::Failure)) {
+    if let Some(limit) = event {
         return asked.exhausted(&limit, text);
     }
-    if matches!(status, Some(401 | 403))
-        || matches!(error, "authentication_failed" | "oauth_org_not_allowed")
-        || is_sign_in_notice(text, Evidence::Failure)
-    {
-        return asked.sign_in(text);
-    }
-    if status == Some(402) || error == "billing_error" {
-        return asked.exhausted(&LimitNotice { until: None }, text);
-    }
-    if status == Some(404) || error == "model_not_found" {
-        return asked.misconfigured(
-            format!("it does not have the model {} ({detail})", asked.model),
-            "Set models.model to a model of your plan, for example sonnet.",
-        );
-    }
-    if status == Some(413) || ended == "prompt_too_long" || text.starts_with("Prompt is too long") {
-        return CallError::ContextOverflow { detail };
-    }
-    if status == Some(429) || error == "rate_limit" {
-        return CallError::RateLimited {
-            provider,
-            retry_after: None,
-            detail,
-        };
-    }
-    if events.refused {
-        return CallError::Refused { detail };
-    }
-    if error == "max_output_tokens" {
-        return CallError::Unreadable {
-            reason: "it was cut at the token limit".into(),
-        };
-    }
-    if matches!(status, Some(400 | 422)) {
-        return CallError::Refused { detail };
-    }
-    let overloaded = matches!(status, Some(503 | 529));
-    asked.unavailable(detail, !overloaded)
-}
-
-/// What a run means that has printed no result: crashes, refusals to start, other formats.
-fn without_result(run: &Run, printed: &str, events: &Events, asked: &Asked<'_>) -> CallError {
-    let evidence = if run.code == Some(0) {
-        Evidence::None
-    } else {
-        Evidence::Failure
+    let word = match (error, ended) {
+        ("", "prompt_too_long") => ended,
+        _ => error,
     };
-    let complained = String::from_utf8_lossy(&run.diagnostics);
-    let complained = complained.trim();
-    // What an old version prints instead of JSON, on either channel.
-    for text in [printed, complained] {
-        if let Some(limit) = asked.limit(text, evidence) {
-            return asked.exhausted(&limit, text);
+    let failed = asked.failed(&Failure { status, word, text });
+    match failed {
+        // Nothing else explains it.
+        CallError::Unavailable { sent, .. } if events.refused && sent => {
+            CallError::Refused { detail }
         }
-        if is_sign_in_notice(text, evidence) {
-            return asked.sign_in(text);
-        }
+        CallError::Unavailable { sent, .. } => asked.unavailable(detail, sent),
+        other => other,
     }
-    let shown = if complained.is_empty() {
-        printed
-    } else {
-        complained
-    };
-    if run.code == Some(0) {
-        if printed.is_empty() {
-            return CallError::Unreadable {
-                reason: "it is empty".into(),
-            };
-        }
-        return changed_format(asked);
-    }
-    if complained.contains("unknown option") {
-        return asked.misconfigured(
-            format!(
-                "Claude Code {} does not know an option it was started with ({})",
-                asked.version,
-                asked.excerpt(complained)
-            ),
-            "Update it with `claude update`.",
-        );
-    }
-    asked.unavailable(
-        format!(
-            "it ended with {}: {}",
-            exit_words(run.code),
-            asked.excerpt(shown)
-        ),
-        // Once it has told what it starts with, it may have asked the model.
-        events.any,
-    )
-}
-
-fn changed_format(asked: &Asked<'_>) -> CallError {
-    asked.misconfigured(
-        format!(
-            "Claude Code {} printed something other than the expected result",
-            asked.version
-        ),
-        "Update SkillOpt, or set models.claude_path to a version it knows.",
-    )
-}
-
-/// Whether a text is the notice that nobody is signed in. Without a sign of failure it has to be
-/// nothing but that notice.
-fn is_sign_in_notice(text: &str, evidence: Evidence) -> bool {
-    const NOTICES: &[&str] = &[
-        "Not logged in",
-        "Please run /login",
-        "Invalid API key",
-        "Invalid auth token",
-        "Invalid bearer token",
-        "Authentication required",
-        "Login expired",
-        "Login reached its time limit",
-        "OAuth token revoked",
-        "OAuth token has expired",
-        "Unauthorized: invalid x-api-key",
-        "Failed to authenticate",
-        "Your session has expired. Please run /login",
-        "Session expired. Please run /login",
-        "Missing API key",
-    ];
-    let text = text.trim();
-    if text.len() > LONGEST_NOTICE {
-        return false;
-    }
-    NOTICES.iter().any(|notice| {
-        text.strip_prefix(notice)
-            .is_some_and(|rest| match evidence {
-                Evidence::Failure => true,
-                // "Not logged in · Please run /login"
-                Evidence::None => {
-                    rest.is_empty()
-                        || rest == "."
-                        || (rest.starts_with(" · ")
-                            && rest.chars().count() <= 60
-                            && !rest.contains('\n'))
-                }
-            })
-    })
 }
 
 #[cfg(test)]

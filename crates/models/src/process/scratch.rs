@@ -4,13 +4,11 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use skillopt_core::own_call::SCRATCH_PREFIX;
 use tempfile::TempDir;
 
-/// How the name of every directory begins in which a program works for us. Readers of transcripts
-/// leave out sessions that ran in one.
-pub const SCRATCH_PREFIX: &str = "skillopt-scratch-";
-
-/// A fresh, empty directory that only this user can read. It is removed when it is dropped.
+/// A fresh, empty directory that only this user can read. It is removed when it is dropped. Its name
+/// begins with [`SCRATCH_PREFIX`]: readers of transcripts leave out sessions that ran in one.
 #[derive(Debug)]
 pub struct Scratch(TempDir);
 
@@ -96,14 +94,14 @@ mod tests {
             std::fs::create_dir(&path).unwrap();
             path
         };
-        let ours = make("skillopt-scratch-left");
+        let ours = make("skillopt-call-left");
         let other = make("somebody-else");
         let now = SystemTime::now();
         let day = Duration::from_secs(86_400);
         sweep_scratch(parent.path(), now, day);
         assert!(ours.exists(), "a fresh one may be in use");
         #[cfg(unix)]
-        std::os::unix::fs::symlink(&other, parent.path().join("skillopt-scratch-link")).unwrap();
+        std::os::unix::fs::symlink(&other, parent.path().join("skillopt-call-link")).unwrap();
         sweep_scratch(parent.path(), now + 2 * day, day);
         assert!(!ours.exists());
         assert!(other.exists());

@@ -1,6 +1,9 @@
 //! What is a reply, and what everything else is.
 
 use super::*;
+use crate::agent_cli::SignIn;
+use crate::api_key::ApiKey;
+use jiff::tz::TimeZone;
 use serde_json::json;
 
 fn read_run(code: Option<i32>, output: &str, diagnostics: &str) -> Result<RawReply, CallError> {
@@ -9,16 +12,23 @@ fn read_run(code: Option<i32>, output: &str, diagnostics: &str) -> Result<RawRep
         output: output.as_bytes().to_vec(),
         diagnostics: diagnostics.as_bytes().to_vec(),
     };
-    let zone = TimeZone::UTC;
+    let (zone, key) = (
+        TimeZone::UTC,
+        ApiKey::from_variable("K", |_| Some("sk-canary".into())),
+    );
+    let sign_in = SignIn::Key {
+        variable: "K".to_owned(),
+        key: key.unwrap().unwrap(),
+    };
     super::read(
         &run,
         &Asked {
-            provider: "claude",
+            about: &crate::claude::ABOUT,
             version: "2.1.332",
             model: "sonnet",
             now: "2026-11-29T18:25:00Z".parse().unwrap(),
             zone: &zone,
-            hide: &|text| text.replace("sk-canary", "[key]"),
+            sign_in: &sign_in,
         },
     )
 }
@@ -144,7 +154,7 @@ fn failures_as_a_real_version_prints_them() {
                 ),
             ],
             "backend_misconfigured",
-            "does not have the model sonnet",
+            "cannot use sonnet",
         ),
         (
             vec![result(

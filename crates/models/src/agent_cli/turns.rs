@@ -4,38 +4,34 @@
 //! renew it at the same moment, and all but one are signed out, together with the user's terminal.
 //! So one call goes alone until it has been answered; while its sign-in is fresh, others go together.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::Instant;
 
-/// How long an answered call shows that the sign-in needs no renewal. Claude Code renews a token
-/// minutes before it expires.
+/// How long an answered call shows that the sign-in needs no renewal. Agents renew a token minutes
+/// before it expires.
 const FRESH: Duration = Duration::from_secs(15 * 60);
 
 type Turns = Arc<Mutex<Option<Instant>>>;
 
-/// One queue for each sign-in on this computer, by the directory it lies in.
+/// One queue for each sign-in on this computer.
 static QUEUES: LazyLock<std::sync::Mutex<HashMap<String, Turns>>> = LazyLock::new(Default::default);
 
 /// The right to start a process. A call that goes alone keeps it until it is dropped.
 pub(super) struct Turn(Option<OwnedMutexGuard<Option<Instant>>>);
 
 impl Turn {
-    /// Waits for one. Safe to drop at any point.
-    pub(super) async fn wait(environment: &BTreeMap<String, String>) -> Self {
-        let directory = ["CLAUDE_CONFIG_DIR", "HOME", "USERPROFILE"]
-            .iter()
-            .find_map(|name| environment.get(*name))
-            .cloned()
-            .unwrap_or_default();
+    /// Waits for one for `sign_in`: an agent and the directory its sign-in lies in. Safe to drop at
+    /// any point.
+    pub(super) async fn wait(sign_in: String) -> Self {
         let queue = Arc::clone(
             QUEUES
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
-                .entry(directory)
+                .entry(sign_in)
                 .or_default(),
         );
         let turn = queue.lock_owned().await;
@@ -57,17 +53,16 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn one_goes_alone_until_it_is_answered_and_again_after_a_while() {
-        let environment: BTreeMap<_, _> = [("HOME".to_owned(), "/home/turns".to_owned())].into();
-        let other: BTreeMap<_, _> = [("HOME".to_owned(), "/home/other".to_owned())].into();
         let soon = Duration::from_secs(5);
-        let wait = || tokio::time::timeout(soon, Turn::wait(&environment));
+        let wait = || tokio::time::timeout(soon, Turn::wait("claude:/home/turns".to_owned()));
+        let other = Turn::wait("claude:/home/other".to_owned());
 
         let first = wait().await.unwrap();
         assert!(
             wait().await.is_err(),
             "a second one started beside the first"
         );
-        assert!(tokio::time::timeout(soon, Turn::wait(&other)).await.is_ok());
+        assert!(tokio::time::timeout(soon, other).await.is_ok());
         drop(first);
         let second = wait().await.unwrap();
         assert!(

@@ -1,0 +1,298 @@
+//! Reading what `opencode run --format json` has printed.
+
+use serde_json::{Map, Value};
+use skillopt_core::text::{cut, one_line};
+
+use crate::agent_cli::events;
+use crate::agent_cli::failure::{Asked, Failure};
+use crate::backend::{Finish, RawReply, Usage};
+use crate::error::CallError;
+use crate::process::Run;
+
+/// What matters of the printed events.
+#[derive(Debug, Default)]
+struct Events {
+    texts: Vec<String>,
+    error: Option<Map<String, Value>>,
+    /// The last step that ended.
+    finished: Option<Map<String, Value>>,
+    tool: Option<String>,
+    input: Option<u64>,
+    output: Option<u64>,
+    begun: bool,
+}
+
+impl Events {
+    fn read(printed: &str) -> Self {
+        let mut read = Self::default();
+        for event in events::objects(printed) {
+            match events::text(&event, &["type"]) {
+                "step_start" => {
+                    read.begun = true;
+                    read.finished = None;
+                }
+                "text" => read
+                    .texts
+                    .push(events::text(&event, &["part", "text"]).to_owned()),
+                "tool_use" => {
+                    read.tool = Some(cut(&one_line(events::text(&event, &["part", "tool"])), 40));
+                }
+                "step_finish" => read.finish(event),
+                "error" => read.error = Some(event),
+                _ => {}
+            }
+        }
+        read
+    }
+
+    fn finish(&mut self, event: Map<String, Value>) {
+        let sum = |parts: &[&[&str]]| {
+            let counts: Vec<u64> = parts
+                .iter()
+                .filter_map(|part| events::number(&event, &[&["part", "tokens"], *part].concat()))
+                .collect();
+            (!counts.is_empty())
+                .then(|| counts.iter().fold(0, |sum: u64, n| sum.saturating_add(*n)))
+        };
+        let more = |before: Option<u64>, now: Option<u64>| match (before, now) {
+            (Some(before), Some(now)) => Some(before.saturating_add(now)),
+            (before, now) => now.or(before),
+        };
+        // The kinds are disjoint.
+        self.input = more(
+            self.input,
+            sum(&[&["input"], &["cache", "read"], &["cache", "write"]]),
+        );
+        self.output = more(self.output, sum(&[&["output"], &["reasoning"]]));
+        self.finished = Some(event);
+    }
+}
+
+/// What `run` says.
+///
+/// # Errors
+/// Everything that is not a reply of the model.
+pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> {
+    let printed = String::from_utf8_lossy(&run.output);
+    let events = Events::read(&printed);
+    if let Some(error) = &events.error {
+        let said = events::text(error, &["error", "data", "message"]);
+        let word = events::text(error, &["error", "name"]);
+        let log = String::from_utf8_lossy(&run.diagnostics);
+        let said = match logged(&log) {
+            Some(logged) if word == "UnknownError" => logged,
+            _ => said,
+        };
+        return Err(asked.failed(&Failure {
+            status: events::number(error, &["error", "data", "statusCode"]),
+            word,
+            text: if said.is_empty() { word } else { said },
+        }));
+    }
+    let Some(finished) = events.finished.as_ref().filter(|_| run.code == Some(0)) else {
+        return Err(match run.code {
+            Some(0) if events.begun => asked.changed_format(),
+            _ if events.begun => asked.broke_off(run),
+            _ => asked.without_result(run, false),
+        });
+    };
+    if let Some(tool) = &events.tool {
+        return Err(asked.not_alone(&format!("the tool {tool}")));
+    }
+    let text = events.texts.join("\n");
+    let reason = events::text(finished, &["part", "reason"]);
+    match reason {
+        "content-filter" => {
+            return Err(CallError::Refused {
+                detail: asked.excerpt(&text),
+            });
+        }
+        // What a stream ends with that was cut.
+        "unknown" | "error" | "other" => {
+            return Err(asked.unavailable("its reply was cut".to_owned(), true));
+        }
+        _ => {}
+    }
+    if let Some(error) = asked.instead_of_a_reply(&text) {
+        return Err(error);
+    }
+    Ok(RawReply {
+        text,
+        usage: Usage {
+            input_tokens: events.input,
+            output_tokens: events.output,
+        },
+        // It does not say which model answered.
+        model: String::new(),
+        finish: match reason {
+            "length" => Finish::Length,
+            _ => Finish::Done,
+        },
+    })
+}
+
+/// The last error in its log: `… level=ERROR … error="ProviderModelNotFoundError: …" cause="…`
+fn logged(log: &str) -> Option<&str> {
+    let line = log.lines().rfind(|line| line.contains(" level=ERROR "))?;
+    let (_, error) = line.split_once(" error=\"")?;
+    error.split('"').next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent_cli::SignIn;
+    use jiff::tz::TimeZone;
+    use serde_json::json;
+
+    fn read_run(code: i32, lines: &[Value]) -> Result<RawReply, CallError> {
+        let output: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        super::read(
+            &Run {
+                code: Some(code),
+                output: output.into(),
+                diagnostics: Vec::new(),
+            },
+            &Asked {
+                about: &crate::opencode::ABOUT,
+                version: "1.18.33",
+                model: "fake/fake-model",
+                now: "2026-11-29T18:25:00Z".parse().unwrap(),
+                zone: &TimeZone::UTC,
+                sign_in: &SignIn::Subscription,
+            },
+        )
+    }
+
+    // All as 1.18.33 prints them.
+    fn event(kind: &str, part: &Value) -> Value {
+        json!({"type": kind, "timestamp": 1_795_989_225_678_u64, "sessionID": "ses_1", "part": part})
+    }
+
+    fn start() -> Value {
+        event("step_start", &json!({"type": "step-start"}))
+    }
+
+    fn text(text: &str) -> Value {
+        event("text", &json!({"type": "text", "text": text}))
+    }
+
+    fn finish(reason: &str) -> Value {
+        event(
+            "step_finish",
+            &json!({"type": "step-finish", "reason": reason, "cost": 0,
+                "tokens": {"total": 105, "input": 60, "output": 5, "reasoning": 2, "cache": {"write": 0, "read": 40}}}),
+        )
+    }
+
+    #[test]
+    fn a_reply_and_what_it_used() {
+        let reply = read_run(0, &[start(), text("Par"), text("is"), finish("length")]).unwrap();
+        assert_eq!(reply.text, "Par\nis");
+        assert_eq!(
+            (reply.usage.input_tokens, reply.usage.output_tokens),
+            (Some(100), Some(7))
+        );
+        assert_eq!(reply.finish, Finish::Length);
+    }
+
+    #[test]
+    fn what_is_called_unknown_is_in_the_log() {
+        let log = r#"timestamp=2026-11-29T22:23:48.786Z level=ERROR run=f4 message=failed error="ProviderModelNotFoundError: Model not found: fake/nomodel." cause="x"
+"#;
+        assert_eq!(
+            logged(log),
+            Some("ProviderModelNotFoundError: Model not found: fake/nomodel.")
+        );
+        assert_eq!(logged("level=ERROR"), None);
+    }
+
+    #[test]
+    fn what_is_no_reply() {
+        let error = |name: &str, status: Option<u16>, message: &str| {
+            json!({"type": "error", "sessionID": "ses_1", "error": {"name": name,
+                "data": {"message": message, "statusCode": status}}})
+        };
+        let tool = event("tool_use", &json!({"type": "tool", "tool": "bash"}));
+        for (code, lines, expected) in [
+            (
+                1,
+                vec![error(
+                    "APIError",
+                    Some(401),
+                    "Incorrect API key provided: sk-xxx.",
+                )],
+                "sign_in_needed",
+            ),
+            (
+                1,
+                vec![error("ProviderAuthError", None, "x")],
+                "sign_in_needed",
+            ),
+            (
+                1,
+                vec![error(
+                    "APIError",
+                    Some(404),
+                    "The model `fake` does not exist",
+                )],
+                "backend_misconfigured",
+            ),
+            (
+                1,
+                vec![error("APIError", Some(402), "Insufficient credits")],
+                "quota_exhausted",
+            ),
+            (
+                1,
+                vec![error(
+                    "APIError",
+                    Some(429),
+                    "Rate limit reached. Please try again in 20s.",
+                )],
+                "rate_limited",
+            ),
+            (
+                1,
+                vec![error("ContextOverflowError", None, "x")],
+                "context_overflow",
+            ),
+            (
+                1,
+                vec![error(
+                    "UnknownError",
+                    None,
+                    "Unexpected server error. Check server logs for details.",
+                )],
+                "model_unavailable",
+            ),
+            (0, vec![start(), finish("content-filter")], "reply_refused"),
+            (0, vec![start(), finish("stop")], "reply_unreadable"),
+            (0, vec![start(), text("Paris")], "backend_misconfigured"),
+            (
+                0,
+                vec![
+                    start(),
+                    tool,
+                    finish("tool-calls"),
+                    start(),
+                    text("Paris"),
+                    finish("stop"),
+                ],
+                "backend_misconfigured",
+            ),
+            (
+                1,
+                vec![start(), text("Paris"), finish("stop")],
+                "model_unavailable",
+            ),
+            (0, vec![], "reply_unreadable"),
+        ] {
+            assert_eq!(
+                read_run(code, &lines).unwrap_err().code(),
+                expected,
+                "{lines:?}"
+            );
+        }
+    }
+}
