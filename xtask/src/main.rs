@@ -17,6 +17,7 @@ mod fuzz;
 mod needs;
 mod private_home;
 mod test;
+mod test_clis;
 
 use std::process::ExitCode;
 
@@ -28,6 +29,8 @@ Usage: cargo xtask COMMAND
                              formatting, clippy, licences, documentation, every test
                              --yes   install what is missing without asking
                              --fast  formatting, clippy and tests only
+  test-clis [AGENT…]         install the real programs of agents from npm below target/, and drive each
+                             against a server on this computer
   bench [NAME…]              run the benchmarks; prints rows for docs/performance.md
   fuzz [SECONDS] [TARGET…]   fuzz the readers of hostile input, SECONDS (60) for each target
   docs                       write the generated pages in docs/ again
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
     let outcome = match command.as_str() {
         "demo" => demo::run(&rest),
         "test" => test::run(&rest),
+        "test-clis" => test_clis::run(&rest),
         "bench" => bench::run(&rest),
         "fuzz" => fuzz::run(&rest),
         "docs" => docs::run(),

@@ -93,7 +93,10 @@ async fn answer(
             .is_none_or(|key| request.header("authorization") == Some(&format!("Bearer {key}")));
         if !authorized {
             Behaviour::unauthorized()
-        } else if request.path.ends_with("/chat/completions") || is_messages(&request) {
+        } else if request.path.ends_with("/chat/completions")
+            || request.path.ends_with("/responses")
+            || is_messages(&request)
+        {
             state
                 .script
                 .pop_front()
