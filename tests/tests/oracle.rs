@@ -14,17 +14,19 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/transcripts")
 }
 
-/// Runs the program in an empty project of a home of its own, on the sessions of these two folders.
-fn skillopt(claude: &str, codex: &str, words: &[&str]) -> String {
+/// Runs the program in an empty project of a home of its own, on the sessions of these folders, each
+/// with its agent.
+fn skillopt(homes: &[(&str, &str)], words: &[&str]) -> String {
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(home.path().join("project")).unwrap();
-    let output = Command::new(PROGRAM)
-        .args(words)
-        .args(["--scope", "all"])
-        .arg("--claude-home")
-        .arg(fixtures().join(claude))
-        .arg("--codex-home")
-        .arg(fixtures().join(codex))
+    let mut command = Command::new(PROGRAM);
+    command.args(words).args(["--scope", "all"]);
+    for (agent, folder) in homes {
+        command
+            .arg(format!("--{agent}-home"))
+            .arg(fixtures().join(folder));
+    }
+    let output = command
         .current_dir(home.path().join("project"))
         .env_clear()
         .env("HOME", home.path())
@@ -50,7 +52,7 @@ fn digests(source: &str) -> (Vec<Value>, Value) {
         "--source",
         source,
     ];
-    let text = skillopt("claude", "codex", &words);
+    let text = skillopt(&[(source, source)], &words);
     let mut lines: Vec<Value> = text
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -125,21 +127,42 @@ fn codex_is_exact() {
 }
 
 #[test]
+fn copilot_cli_is_exact() {
+    exact("copilot");
+}
+
+#[test]
+fn copilot_chat_is_exact() {
+    exact("vscode");
+}
+
+#[test]
+fn cursor_is_exact() {
+    exact("cursor");
+}
+
+#[test]
+fn pi_is_exact() {
+    exact("pi");
+}
+
+#[test]
 fn secrets_never_reach_the_digests() {
-    let (found, _) = digests("claude");
-    let text = serde_json::to_string(&found).unwrap();
-    assert!(!text.contains("sk-proj-Fk3"), "a key was printed");
-    assert!(
-        text.contains("[REDACTED"),
-        "the place where it stood is marked"
-    );
+    for source in ["claude", "copilot", "pi"] {
+        let (found, _) = digests(source);
+        let text = serde_json::to_string(&found).unwrap();
+        assert!(!text.contains("sk-proj-Fk3"), "{source}: a key was printed");
+        assert!(
+            text.contains("[REDACTED"),
+            "{source}: the place where it stood is marked"
+        );
+    }
 }
 
 #[test]
 fn a_first_night_on_real_sessions_shows_suggestions_and_what_is_missing() {
     let text = skillopt(
-        "claude",
-        "codex",
+        &[("claude", "claude"), ("codex", "codex")],
         &["sleep", "run", "--json", "--lookback-hours", "0"],
     );
     let report: Value = serde_json::from_str(&text).unwrap();
@@ -164,7 +187,8 @@ fn a_first_night_on_real_sessions_shows_suggestions_and_what_is_missing() {
 #[test]
 fn sessions_an_optimizer_made_are_absent() {
     let words = ["sleep", "harvest", "--digests", "--all-time"];
-    let text = skillopt("engine-claude", "engine-codex", &words);
+    let homes = [("claude", "engine-claude"), ("codex", "engine-codex")];
+    let text = skillopt(&homes, &words);
     assert_eq!(text.lines().count(), 1, "only the counts: {text}");
     assert!(
         text.contains("engine_call") || text.contains("own_call"),

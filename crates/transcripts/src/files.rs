@@ -176,6 +176,14 @@ impl Search {
     }
 }
 
+/// A file's name without its extension: how many agents name their sessions.
+pub(crate) fn stem(path: &Path) -> String {
+    path.file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
+}
+
 /// Why something could not be opened.
 pub(crate) fn unopened(error: &std::io::Error) -> Reason {
     if error.kind() == std::io::ErrorKind::NotFound {

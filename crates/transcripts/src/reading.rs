@@ -11,6 +11,7 @@ use skillopt_core::Instant;
 use skillopt_core::agent::Agent;
 use skillopt_core::feedback::Happened;
 
+use crate::lenient::{NotReadable, parse};
 use crate::own_calls::{self, Evidence};
 use crate::reason::Reason;
 use crate::rules::{ANSWER_LIMIT, HUMAN_LIMIT, Kept, Rules};
@@ -246,6 +247,30 @@ impl<'r> Recorder<'r> {
 
     pub(crate) fn skip(&mut self, reason: Reason) {
         self.reading.counts.add(reason);
+    }
+
+    /// A line as a record; counted under its reason when it is none.
+    pub(crate) fn parsed<'a, T: Deserialize<'a>>(
+        &mut self,
+        line: &'a [u8],
+        spare: &'a mut Vec<u8>,
+    ) -> Option<T> {
+        match parse::<T>(line, spare) {
+            Ok((record, repaired)) => {
+                if repaired {
+                    self.skip(Reason::Repaired);
+                }
+                Some(record)
+            }
+            Err(NotReadable::Malformed) => {
+                self.skip(Reason::Malformed);
+                None
+            }
+            Err(NotReadable::NotAnObject) => {
+                self.skip(Reason::NotAnObject);
+                None
+            }
+        }
     }
 
     /// Counts a record type nobody knows, by its name and the version that wrote it.

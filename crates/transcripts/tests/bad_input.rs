@@ -5,7 +5,9 @@ use std::io::{Seek, Write};
 
 use proptest::prelude::*;
 use skillopt_core::agent::Agent;
-use skillopt_transcripts::{Harvest, Reason, claude, codex, harvest};
+use skillopt_transcripts::{
+    Harvest, Reason, Session, claude, codex, copilot, cursor, harvest, pi, vscode,
+};
 
 #[path = "support/homes.rs"]
 mod homes;
@@ -291,7 +293,19 @@ fn homes_that_are_not_there_are_named() {
     }
 }
 
-/// Real lines of both agents, to be damaged.
+/// What every reader of files makes of these bytes.
+fn read_by_all(bytes: &[u8]) -> [Option<Session>; 6] {
+    [
+        claude::read_bytes(bytes),
+        codex::read_bytes(bytes),
+        copilot::read_bytes(bytes),
+        vscode::read_bytes(bytes),
+        cursor::read_bytes(bytes),
+        pi::read_bytes(bytes),
+    ]
+}
+
+/// Lines of every agent, to be damaged.
 fn real_lines() -> Vec<Vec<u8>> {
     let fixtures =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/transcripts");
@@ -299,6 +313,10 @@ fn real_lines() -> Vec<Vec<u8>> {
     for path in [
         "claude/projects/-home-dana-work-acme-api/7ec72649-5a3f-4723-b59c-e47ad56f7fec.jsonl",
         "codex/sessions/2026/11/29/rollout-2026-11-29T17-07-42-01a22846-dc3d-7bb1-aa75-f52fad91452d.jsonl",
+        "copilot/session-state/13e3412d-674f-4690-ad06-5a1987a3730d/events.jsonl",
+        "vscode/User/workspaceStorage/0a1b2c3d4e5f60718293a4b5c6d7e8f9/chatSessions/5e0f6c1e-9a51-4d0c-8f39-2f6f0a3b1c11.jsonl",
+        "cursor/projects/home-dana-work-acme-api/agent-transcripts/3d9c2b7e-1f4a-4c8e-b6d5-0e2f7a9c4b33/3d9c2b7e-1f4a-4c8e-b6d5-0e2f7a9c4b33.jsonl",
+        "pi/sessions/--home-dana-work-acme-api--/2026-11-29T17-13-45-866Z_01a2284c-6889-7240-a7b5-3b9ad4b3e64a.jsonl",
     ] {
         let bytes = std::fs::read(fixtures.join(path)).unwrap();
         lines.extend(
@@ -316,10 +334,9 @@ proptest! {
 
     #[test]
     fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
-        let _ = claude::read_bytes(&bytes);
-        let _ = codex::read_bytes(&bytes);
         let packed = [&b"\x28\xB5\x2F\xFD"[..], &bytes].concat();
-        let _ = claude::read_bytes(&packed);
+        let _ = read_by_all(&bytes);
+        let _ = read_by_all(&packed);
     }
 
     #[test]
@@ -337,7 +354,7 @@ proptest! {
             bytes.extend_from_slice(&line);
             bytes.push(b'\n');
         }
-        for session in [claude::read_bytes(&bytes), codex::read_bytes(&bytes)].into_iter().flatten() {
+        for session in read_by_all(&bytes).into_iter().flatten() {
             for turn in &session.turns {
                 prop_assert!(turn.text.chars().count() <= 16_000);
             }
@@ -353,7 +370,7 @@ proptest! {
         let sound = [&before[..], b"\n", typed(1, &words).as_bytes(), b"\n", answer(1, "ok").as_bytes()].concat();
         prop_assume!(!before.starts_with(b"\x28\xB5\x2F\xFD"));
         let session = claude::read_bytes(&sound);
-        let found = session.iter().flat_map(skillopt_transcripts::Session::human_turns).any(|turn| turn.text == words);
+        let found = session.iter().flat_map(Session::human_turns).any(|turn| turn.text == words);
         prop_assert!(found);
     }
 }

@@ -5,7 +5,6 @@ use skillopt_core::Instant;
 
 use super::head::{Head, beginning, head, of_type};
 use super::record::{Data, Event};
-use crate::lenient::{NotReadable, parse};
 use crate::meta::is_meta;
 use crate::reading::{Recorder, instant, short};
 use crate::reason::Reason;
@@ -61,15 +60,8 @@ impl Reader {
         if head != Head::Parse {
             return count(head, recorder);
         }
-        match parse::<Event<'_>>(line, &mut self.spare) {
-            Ok((event, repaired)) => {
-                if repaired {
-                    recorder.skip(Reason::Repaired);
-                }
-                self.state.event(&event, recorder);
-            }
-            Err(NotReadable::Malformed) => recorder.skip(Reason::Malformed),
-            Err(NotReadable::NotAnObject) => recorder.skip(Reason::NotAnObject),
+        if let Some(event) = recorder.parsed::<Event<'_>>(line, &mut self.spare) {
+            self.state.event(&event, recorder);
         }
     }
 }

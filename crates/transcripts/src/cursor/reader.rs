@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use skillopt_core::Instant;
 
 use super::record::{Message, Record};
-use crate::lenient::{Content, NotReadable, parse};
+use crate::lenient::Content;
 use crate::meta::is_meta;
 use crate::reading::Recorder;
 use crate::reason::Reason;
@@ -53,15 +53,8 @@ impl Reader {
 
     /// One line.
     pub(crate) fn line(&mut self, line: &[u8], recorder: &mut Recorder<'_>) {
-        match parse::<Record<'_>>(line, &mut self.spare) {
-            Ok((record, repaired)) => {
-                if repaired {
-                    recorder.skip(Reason::Repaired);
-                }
-                self.state.record(&record, recorder);
-            }
-            Err(NotReadable::Malformed) => recorder.skip(Reason::Malformed),
-            Err(NotReadable::NotAnObject) => recorder.skip(Reason::NotAnObject),
+        if let Some(record) = recorder.parsed::<Record<'_>>(line, &mut self.spare) {
+            self.state.record(&record, recorder);
         }
     }
 }

@@ -8,7 +8,7 @@ use skillopt_core::Instant;
 use super::head::{Head, Kind, head, of_role, of_type};
 use super::record::{Message, Record};
 use super::tree::{Act, Says, Tree};
-use crate::lenient::{Content, NotReadable, parse};
+use crate::lenient::Content;
 use crate::meta::is_meta;
 use crate::reading::{Recorder, instant, short};
 use crate::reason::Reason;
@@ -67,15 +67,8 @@ impl Reader {
         if let Head::Node { id, parent, kind } = head(line) {
             return self.state.node(id, parent, kind, recorder);
         }
-        match parse::<Record<'_>>(line, &mut self.spare) {
-            Ok((record, repaired)) => {
-                if repaired {
-                    recorder.skip(Reason::Repaired);
-                }
-                self.state.record(&record, recorder);
-            }
-            Err(NotReadable::Malformed) => recorder.skip(Reason::Malformed),
-            Err(NotReadable::NotAnObject) => recorder.skip(Reason::NotAnObject),
+        if let Some(record) = recorder.parsed::<Record<'_>>(line, &mut self.spare) {
+            self.state.record(&record, recorder);
         }
     }
 

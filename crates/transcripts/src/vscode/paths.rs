@@ -54,12 +54,7 @@ pub(crate) fn takes(path: &Path) -> Taken {
 }
 
 /// The session is named by its file.
-pub(crate) fn session_id(path: &Path) -> String {
-    path.file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned()
-}
+pub(crate) use crate::files::stem as session_id;
 
 #[cfg(test)]
 mod tests {

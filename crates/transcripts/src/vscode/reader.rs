@@ -79,8 +79,8 @@ impl Reader {
         match parse::<Kind>(line, &mut self.spare) {
             Ok((kind, _)) if kind.kind.0 => self.operation(line, recorder),
             Ok(_) if first => self.snapshot(line, recorder),
-            Ok(_) => recorder.skip(Reason::Malformed),
-            Err(fault) => recorder.skip(reason(fault)),
+            Ok(_) | Err(NotReadable::Malformed) => recorder.skip(Reason::Malformed),
+            Err(NotReadable::NotAnObject) => recorder.skip(Reason::NotAnObject),
         }
     }
 
@@ -93,25 +93,15 @@ impl Reader {
     }
 
     fn snapshot(&mut self, json: &[u8], recorder: &mut Recorder<'_>) {
-        match parse::<RawChat<'_>>(json, &mut self.spare) {
-            Ok((chat, repaired)) => {
-                if repaired {
-                    recorder.skip(Reason::Repaired);
-                }
-                self.state.chat = chat.into();
-            }
-            Err(fault) => recorder.skip(reason(fault)),
+        if let Some(chat) = recorder.parsed::<RawChat<'_>>(json, &mut self.spare) {
+            self.state.chat = chat.into();
         }
     }
 
     fn operation(&mut self, line: &[u8], recorder: &mut Recorder<'_>) {
-        let (operation, repaired) = match parse::<Operation<'_>>(line, &mut self.spare) {
-            Ok(parsed) => parsed,
-            Err(fault) => return recorder.skip(reason(fault)),
+        let Some(operation) = recorder.parsed::<Operation<'_>>(line, &mut self.spare) else {
+            return;
         };
-        if repaired {
-            recorder.skip(Reason::Repaired);
-        }
         let State { chat, held, .. } = &mut self.state;
         if *held + operation.bytes() > HELD_LIMIT {
             // What was replaced meanwhile is held no longer.
@@ -128,13 +118,6 @@ impl Reader {
                 .map_or("none".to_owned(), |kind| kind.to_string());
             recorder.unknown(&format!("kind/{kind}"));
         }
-    }
-}
-
-fn reason(fault: NotReadable) -> Reason {
-    match fault {
-        NotReadable::Malformed => Reason::Malformed,
-        NotReadable::NotAnObject => Reason::NotAnObject,
     }
 }
 
