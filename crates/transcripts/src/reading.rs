@@ -11,7 +11,8 @@ use skillopt_core::Instant;
 use skillopt_core::agent::Agent;
 use skillopt_core::feedback::Happened;
 
-use crate::lenient::{NotReadable, parse};
+use crate::names::{clean, hash, is_absolute, tool_name};
+pub(crate) use crate::names::{instant, short};
 use crate::own_calls::{self, Evidence};
 use crate::reason::Reason;
 use crate::rules::{ANSWER_LIMIT, HUMAN_LIMIT, Kept, Rules};
@@ -22,8 +23,6 @@ const TEXT_LIMIT: usize = 8 * 1024 * 1024;
 const EXCHANGE_LIMIT: usize = 20_000;
 /// Most names (tools, files, skills) kept of one exchange.
 const NAME_LIMIT: usize = 200;
-/// Most bytes of one name, id, folder or branch.
-const LONGEST_NAME: usize = 4096;
 /// Most different places kept of one file.
 const PLACE_LIMIT: usize = 256;
 /// Stands for a place beyond that; nothing typed there is kept.
@@ -247,30 +246,6 @@ impl<'r> Recorder<'r> {
 
     pub(crate) fn skip(&mut self, reason: Reason) {
         self.reading.counts.add(reason);
-    }
-
-    /// A line as a record; counted under its reason when it is none.
-    pub(crate) fn parsed<'a, T: Deserialize<'a>>(
-        &mut self,
-        line: &'a [u8],
-        spare: &'a mut Vec<u8>,
-    ) -> Option<T> {
-        match parse::<T>(line, spare) {
-            Ok((record, repaired)) => {
-                if repaired {
-                    self.skip(Reason::Repaired);
-                }
-                Some(record)
-            }
-            Err(NotReadable::Malformed) => {
-                self.skip(Reason::Malformed);
-                None
-            }
-            Err(NotReadable::NotAnObject) => {
-                self.skip(Reason::NotAnObject);
-                None
-            }
-        }
     }
 
     /// Counts a record type nobody knows, by its name and the version that wrote it.
@@ -786,59 +761,4 @@ fn judge(reading: &Reading, rules: &Rules) -> Option<Reason> {
         seconds,
     };
     own_calls::verdict(evidence, &rules.agent_markers)
-}
-
-/// A moment as transcripts write it: ISO 8601 with any offset.
-pub(crate) fn instant(text: &str) -> Option<Instant> {
-    text.trim().parse().ok()
-}
-
-/// A name that is shown: at most 60 printable characters.
-fn clean(name: &str) -> String {
-    name.chars()
-        .take(60)
-        .map(|c| if c.is_ascii_graphic() { c } else { '_' })
-        .collect()
-}
-
-/// A tool's name with runs of other characters as `_`, at most 80 (§3.3).
-fn tool_name(name: &str) -> String {
-    let mut clean = String::new();
-    for c in name.trim().chars().take(80) {
-        if c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '-') {
-            clean.push(c);
-        } else if !clean.ends_with('_') {
-            clean.push('_');
-        }
-    }
-    clean
-}
-
-/// At most the first 4096 bytes.
-pub(crate) fn short(text: &str) -> &str {
-    let mut end = text.len().min(LONGEST_NAME);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
-}
-
-fn is_absolute(path: &str) -> bool {
-    path.starts_with(['/', '\\']) || path.get(1..2) == Some(":")
-}
-
-/// FNV-1a over the parts with their lengths, mixed: stored, so it must never change.
-fn hash(parts: &[&[u8]]) -> u64 {
-    let mut state = 0xCBF2_9CE4_8422_2325_u64;
-    let mut eat = |byte: u8| state = (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
-    for part in parts {
-        part.iter().copied().for_each(&mut eat);
-        (part.len() as u64)
-            .to_le_bytes()
-            .into_iter()
-            .for_each(&mut eat);
-    }
-    state ^= state >> 32;
-    state = state.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    state ^ (state >> 29)
 }

@@ -8,6 +8,7 @@ use super::record::{Data, Event};
 use crate::meta::is_meta;
 use crate::reading::{Recorder, instant, short};
 use crate::reason::Reason;
+use crate::record::parsed;
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
 pub(crate) const VERSION: u32 = 1;
@@ -60,7 +61,7 @@ impl Reader {
         if head != Head::Parse {
             return count(head, recorder);
         }
-        if let Some(event) = recorder.parsed::<Event<'_>>(line, &mut self.spare) {
+        if let Some(event) = parsed::<Event<'_>>(line, &mut self.spare, recorder) {
             self.state.event(&event, recorder);
         }
     }

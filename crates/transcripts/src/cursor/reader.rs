@@ -10,6 +10,7 @@ use crate::lenient::Content;
 use crate::meta::is_meta;
 use crate::reading::Recorder;
 use crate::reason::Reason;
+use crate::record::parsed;
 use crate::{skills, words};
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
@@ -53,7 +54,7 @@ impl Reader {
 
     /// One line.
     pub(crate) fn line(&mut self, line: &[u8], recorder: &mut Recorder<'_>) {
-        if let Some(record) = recorder.parsed::<Record<'_>>(line, &mut self.spare) {
+        if let Some(record) = parsed::<Record<'_>>(line, &mut self.spare, recorder) {
             self.state.record(&record, recorder);
         }
     }

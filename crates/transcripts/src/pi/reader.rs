@@ -12,6 +12,7 @@ use crate::lenient::Content;
 use crate::meta::is_meta;
 use crate::reading::{Recorder, instant, short};
 use crate::reason::Reason;
+use crate::record::parsed;
 use crate::rules::Kept;
 use crate::{skills, words};
 
@@ -67,7 +68,7 @@ impl Reader {
         if let Head::Node { id, parent, kind } = head(line) {
             return self.state.node(id, parent, kind, recorder);
         }
-        if let Some(record) = recorder.parsed::<Record<'_>>(line, &mut self.spare) {
+        if let Some(record) = parsed::<Record<'_>>(line, &mut self.spare, recorder) {
             self.state.record(&record, recorder);
         }
     }

@@ -12,6 +12,7 @@ use crate::lenient::{NotReadable, Present, parse};
 use crate::meta::is_meta;
 use crate::reading::Recorder;
 use crate::reason::Reason;
+use crate::record::parsed;
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
 pub(crate) const VERSION: u32 = 1;
@@ -93,13 +94,13 @@ impl Reader {
     }
 
     fn snapshot(&mut self, json: &[u8], recorder: &mut Recorder<'_>) {
-        if let Some(chat) = recorder.parsed::<RawChat<'_>>(json, &mut self.spare) {
+        if let Some(chat) = parsed::<RawChat<'_>>(json, &mut self.spare, recorder) {
             self.state.chat = chat.into();
         }
     }
 
     fn operation(&mut self, line: &[u8], recorder: &mut Recorder<'_>) {
-        let Some(operation) = recorder.parsed::<Operation<'_>>(line, &mut self.spare) else {
+        let Some(operation) = parsed::<Operation<'_>>(line, &mut self.spare, recorder) else {
             return;
         };
         let State { chat, held, .. } = &mut self.state;
