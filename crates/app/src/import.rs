@@ -191,10 +191,21 @@ fn as_ours(mut task: Task) -> Task {
             false
         }
         Judge::Exact(text) => clean(text),
-        Judge::Answer(texts) => texts.iter_mut().fold(false, |any, text| clean(text) || any),
-        Judge::Rule(checks) => checks
-            .iter_mut()
-            .fold(false, |any, check| redact_json(&mut check.arg) > 0 || any),
+        // Each of them is cleaned, also when the first one already lost something.
+        Judge::Answer(texts) => {
+            texts
+                .iter_mut()
+                .filter_map(|text| clean(text).then_some(()))
+                .count()
+                > 0
+        }
+        Judge::Rule(checks) => {
+            let taken_out: usize = checks
+                .iter_mut()
+                .map(|check| redact_json(&mut check.arg))
+                .sum();
+            taken_out > 0
+        }
     };
     if lost_its_meaning {
         task.judge = Judge::None;
