@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "a test writes its own files")]
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 use skillopt_core::agent::Agent;
@@ -77,6 +78,20 @@ fn sources(doctor: &Value) -> Vec<&Value> {
         .collect()
 }
 
+/// Compares with `fixtures/doctor-sources.json`, or writes it when `SKILLOPT_WRITE_PAGES` is set.
+fn same_as_written(findings: &[&Value]) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/doctor-sources.json");
+    let found = serde_json::to_string_pretty(findings).unwrap() + "\n";
+    if std::env::var_os("SKILLOPT_WRITE_PAGES").is_some() {
+        fs::write(&path, &found).unwrap();
+    }
+    let written = fs::read_to_string(&path).unwrap();
+    assert_eq!(
+        written, found,
+        "look at what changed, then run this test with SKILLOPT_WRITE_PAGES=1"
+    );
+}
+
 #[test]
 fn doctor_says_what_each_agent_has_and_why_it_may_be_nothing() {
     let home = home();
@@ -95,7 +110,7 @@ fn doctor_says_what_each_agent_has_and_why_it_may_be_nothing() {
                 .contains(&source["detail"]["agent"])
         })
         .collect();
-    insta::assert_json_snapshot!(two);
+    same_as_written(&two);
     let text = home.run(&["doctor"]).out;
     assert!(
         text.contains("!   sessions of Claude Code: In the newest session"),

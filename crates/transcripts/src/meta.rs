@@ -7,7 +7,8 @@ use skillopt_core::text::head;
 pub(crate) fn is_meta(text: &str) -> bool {
     let text = text.trim();
     let beginning = head(text, 200);
-    (text.starts_with('<') && text.ends_with('>'))
+    // A span marked as private is the person's own mark.
+    (text.starts_with('<') && text.ends_with('>') && !text.starts_with("<private>"))
         || (text.starts_with('/') && text.split_whitespace().count() <= 3)
         || text.starts_with("[Pasted text")
         || text.starts_with("Caveat:")
@@ -33,7 +34,13 @@ mod tests {
         ] {
             assert!(is_meta(text), "{text}");
         }
-        for text in ["", "fix it", "a < b > c", "/src/a.rs is broken, fix it"] {
+        for text in [
+            "",
+            "fix it",
+            "a < b > c",
+            "/src/a.rs is broken, fix it",
+            "<private>acme</private> wants a <div>",
+        ] {
             assert!(!is_meta(text), "{text}");
         }
     }
