@@ -31,7 +31,7 @@ impl Events {
                 "thread.started" => read.any = true,
                 "turn.completed" => read.completed = Some(event),
                 "turn.failed" => {
-                    read.error = Some(events::text(&event, &["error", "message"]).to_owned())
+                    read.error = Some(events::text(&event, &["error", "message"]).to_owned());
                 }
                 "error" => read.error = Some(events::text(&event, &["message"]).to_owned()),
                 "item.started" | "item.updated" | "item.completed" => read.item(&event),
