@@ -806,9 +806,10 @@ fn expire_evidence(context: &Context) -> Result<(), Problem> {
     let Ok(before) = context.clock.now().checked_sub(days) else {
         return Ok(());
     };
-    skillopt_store::data::expire_handoffs(&context.store, &context.paths, before)?;
+    let project = context.project.id.as_str();
+    skillopt_store::data::expire_handoffs(&context.store, &context.paths, project, before)?;
     context.store.commit("expire evidence", |tx| {
-        blobs::expire_bodies(tx, Some(&context.project.id), before).map(|_| ())
+        blobs::expire_bodies(tx, Some(project), before).map(|_| ())
     })
 }
 

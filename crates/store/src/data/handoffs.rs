@@ -66,9 +66,17 @@ pub(super) fn done(db: &Connection, paths: &Paths, before: Instant) -> Result<Ve
     Ok(found)
 }
 
-/// Deletes the hand-off folders that no night waits for, last written before an instant; how many.
-pub fn expire(store: &Store, paths: &Paths, before: Instant) -> Result<usize, Problem> {
-    let folders = store.read(|db| done(db, paths, before))?;
+/// Deletes the hand-off folders of a project that no night waits for, last written before an instant;
+/// how many.
+pub fn expire(
+    store: &Store,
+    paths: &Paths,
+    project: &str,
+    before: Instant,
+) -> Result<usize, Problem> {
+    let of_project = of_project(paths, project)?;
+    let mut folders = store.read(|db| done(db, paths, before))?;
+    folders.retain(|folder| of_project.contains(folder));
     for folder in &folders {
         tree::remove(folder)?;
     }

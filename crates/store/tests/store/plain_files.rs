@@ -72,12 +72,18 @@ fn purging_evidence_leaves_only_questions_a_night_waits_for() {
 
 #[test]
 fn old_handoffs_expire_with_the_rest_of_the_evidence() {
-    let (home, store, _, _, [open, aside]) = handed_off();
-    let expire = |before| data::expire_handoffs(&store, &home.paths, before).unwrap();
+    let (home, store, project, _, [open, aside]) = handed_off();
+    let other = home.paths.handoff("0123456789abcdef");
+    files::write_private(&other.join("pending.json"), b"{}").unwrap();
+    let expire = |before| data::expire_handoffs(&store, &home.paths, &project, before).unwrap();
     assert_eq!(expire(Instant::UNIX_EPOCH), 0, "they are not that old");
     assert!(aside.exists());
     assert_eq!(expire(Instant::MAX), 1);
     assert!(open.exists() && !aside.exists());
+    assert!(
+        other.exists(),
+        "another project may keep its evidence longer"
+    );
 }
 
 #[test]
