@@ -300,14 +300,13 @@ fn usage(error: &clap::Error, json: bool) -> ExitCode {
 }
 
 /// Flags of the reference for sources and backends that come later (§9.2).
-const LATER_FLAGS: [&str; 8] = [
+const LATER_FLAGS: [&str; 7] = [
     "--codex-path",
     "--pi-path",
     "--cursor-path",
     "--opencode-path",
     "--vscode-workspace-storage",
     "--copilot-cli-session-store",
-    "--opencode-db",
     "--opencode-tool-replay",
 ];
 

@@ -20,17 +20,21 @@ pub enum Agent {
     Cursor,
     /// Pi.
     Pi,
+    /// OpenCode.
+    #[serde(rename = "opencode")]
+    OpenCode,
 }
 
 impl Agent {
     /// Every agent this version reads, in the order they are shown.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Claude,
         Self::Codex,
         Self::Copilot,
         Self::Vscode,
         Self::Cursor,
         Self::Pi,
+        Self::OpenCode,
     ];
 
     /// The name used in flags, settings, rows and `--json`.
@@ -43,6 +47,7 @@ impl Agent {
             Self::Vscode => "vscode",
             Self::Cursor => "cursor",
             Self::Pi => "pi",
+            Self::OpenCode => "opencode",
         }
     }
 
@@ -56,6 +61,7 @@ impl Agent {
             Self::Vscode => "Copilot Chat in VS Code",
             Self::Cursor => "Cursor",
             Self::Pi => "Pi",
+            Self::OpenCode => "OpenCode",
         }
     }
 

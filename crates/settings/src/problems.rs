@@ -129,7 +129,6 @@ pub(crate) const RETIRED: &[(&str, &str)] = &[
         "this version does not have that backend; models.endpoint is for openai_compatible",
     ),
     ("opencode_tool_replay", "this version does not have it"),
-    ("opencode_db", "this version does not read that agent"),
     (
         "vscode_workspace_storage",
         "reads.vscode_home names the folder above User/workspaceStorage",

@@ -210,6 +210,8 @@ settings! {
     reads.cursor_home: String = String::new(), of(Kind::Path, "cursor-home").was(&["cursor_home"]);
     /// Where Pi keeps its files; empty for $PI_CODING_AGENT_DIR or ~/.pi/agent.
     reads.pi_home: String = String::new(), of(Kind::Path, "pi-home").was(&["pi_home"]);
+    /// Where OpenCode keeps its files, or one of its databases; empty for $XDG_DATA_HOME/opencode and ~/.local/share/opencode.
+    reads.opencode_home: String = String::new(), of(Kind::Path, "opencode-home").was(&["opencode_db"]);
     /// Which sessions belong to a project.
     reads.scope: Scope = Scope::Project, of(Kind::Choice(&SCOPES), "scope").was(&["projects"]);
     /// How far back the first night of a project reads; 0 for everything there is.

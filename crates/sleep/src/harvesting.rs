@@ -36,6 +36,7 @@ pub fn homes(context: &Context) -> Homes {
         Agent::Vscode => &settings.vscode_home,
         Agent::Cursor => &settings.cursor_home,
         Agent::Pi => &settings.pi_home,
+        Agent::OpenCode => &settings.opencode_home,
     })
 }
 

@@ -193,9 +193,10 @@ fn objections(context: &Context, target: &Target, proposed: &str) -> Vec<Objecti
                 .collect()
         }
         // They read the whole file, however long.
-        (TargetKind::Memory, Agent::Copilot | Agent::Vscode | Agent::Cursor | Agent::Pi) => {
-            Vec::new()
-        }
+        (
+            TargetKind::Memory,
+            Agent::Copilot | Agent::Vscode | Agent::Cursor | Agent::Pi | Agent::OpenCode,
+        ) => Vec::new(),
     }
 }
 
@@ -221,7 +222,12 @@ fn proposed_file(agent: Agent, kind: TargetKind) -> String {
         (Agent::Claude, TargetKind::Memory) => "proposed_CLAUDE.md".to_owned(),
         (agent, TargetKind::Skill) => format!("proposed_SKILL.{agent}.md"),
         (
-            Agent::Codex | Agent::Copilot | Agent::Vscode | Agent::Cursor | Agent::Pi,
+            Agent::Codex
+            | Agent::Copilot
+            | Agent::Vscode
+            | Agent::Cursor
+            | Agent::Pi
+            | Agent::OpenCode,
             TargetKind::Memory,
         ) => "proposed_AGENTS.md".to_owned(),
     }

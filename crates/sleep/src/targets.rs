@@ -3,7 +3,7 @@
 //! | Agent | Skill | Memory |
 //! | --- | --- | --- |
 //! | Claude Code | `<claude home>/skills/<managed name>/SKILL.md`, or the skill the user chose | `<project>/CLAUDE.md` |
-//! | Codex, Copilot CLI, VS Code, Cursor, Pi | `<project>/.agents/skills/<managed name>/SKILL.md`, or the skill the user chose | `<project>/AGENTS.md` |
+//! | Codex, Copilot CLI, VS Code, Cursor, Pi, OpenCode | `<project>/.agents/skills/<managed name>/SKILL.md`, or the skill the user chose | `<project>/AGENTS.md` |
 //!
 //! Agents in one row read the same documents: they are improved once, from the sessions of all of
 //! them, under the name of the first one that is asked for.
@@ -127,11 +127,14 @@ fn skill_path(context: &Context, agent: Agent) -> PathBuf {
     }
     let folder = match agent {
         Agent::Claude => claude_home(context).join("skills"),
-        Agent::Codex | Agent::Copilot | Agent::Vscode | Agent::Cursor | Agent::Pi => {
-            Path::new(&context.project.root)
-                .join(".agents")
-                .join("skills")
-        }
+        Agent::Codex
+        | Agent::Copilot
+        | Agent::Vscode
+        | Agent::Cursor
+        | Agent::Pi
+        | Agent::OpenCode => Path::new(&context.project.root)
+            .join(".agents")
+            .join("skills"),
     };
     folder.join(&settings.managed_skill_name).join("SKILL.md")
 }
@@ -143,7 +146,12 @@ fn memory_path(context: &Context, agent: Agent) -> PathBuf {
 const fn memory_name(agent: Agent) -> &'static str {
     match agent {
         Agent::Claude => "CLAUDE.md",
-        Agent::Codex | Agent::Copilot | Agent::Vscode | Agent::Cursor | Agent::Pi => "AGENTS.md",
+        Agent::Codex
+        | Agent::Copilot
+        | Agent::Vscode
+        | Agent::Cursor
+        | Agent::Pi
+        | Agent::OpenCode => "AGENTS.md",
     }
 }
 

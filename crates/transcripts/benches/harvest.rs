@@ -8,7 +8,6 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -18,8 +17,11 @@ use skillopt_transcripts::{Homes, ProjectScope, Request, Scope, harvest};
 
 #[path = "harvest/corpus.rs"]
 mod corpus;
+#[path = "support/measure.rs"]
+mod measure;
 
 use corpus::{Corpus, Mix};
+use measure::{Stopwatch, best_of, child, row};
 
 /// Files of the pass over unchanged files.
 const UNCHANGED: usize = 3000;
@@ -140,8 +142,9 @@ fn unchanged(corpus: &Corpus, folder: &Path) -> Result<(), Box<dyn std::error::E
         row(
             &format!("pass over {} unchanged files, {scope}", files.len()),
             &format!(
-                "{:.1} ms, {} MB peak",
+                "{:.1} ms ({:.1} ms at work), {} MB peak",
                 best.time.as_secs_f64() * 1000.0,
+                best.worked.as_secs_f64() * 1000.0,
                 best.peak_mb
             ),
         );
@@ -172,68 +175,8 @@ fn describe(corpus: &Corpus, mix: Mix) {
     );
 }
 
-fn row(what: &str, number: &str) {
-    println!("| {what} | {number} |");
-}
-
 fn rate(bytes: u64, time: Duration) -> String {
     format!("{:.0} MB/s", bytes as f64 / 1e6 / time.as_secs_f64())
-}
-
-/// What a process of its own measured.
-struct Measured {
-    time: Duration,
-    peak_mb: u64,
-}
-
-fn best_of(
-    times: usize,
-    run: impl Fn() -> Result<Measured, Box<dyn std::error::Error>>,
-) -> Result<Measured, Box<dyn std::error::Error>> {
-    let mut best = run()?;
-    for _ in 1..times {
-        let next = run()?;
-        if next.time < best.time {
-            best.time = next.time;
-        }
-        best.peak_mb = best.peak_mb.max(next.peak_mb);
-    }
-    Ok(best)
-}
-
-/// Runs this program again with `arguments`, in which `HOME` stands for `home`.
-fn child(home: &Path, arguments: &[&str]) -> Result<Measured, Box<dyn std::error::Error>> {
-    let mut command = Command::new(std::env::current_exe()?);
-    for argument in arguments {
-        match *argument {
-            "HOME" => command.arg(home),
-            other => command.arg(other),
-        };
-    }
-    let output = command.output()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let mut numbers = text
-        .split_whitespace()
-        .filter_map(|word| word.parse::<u64>().ok());
-    match (numbers.next(), numbers.next()) {
-        (Some(nanos), Some(peak_kb)) if output.status.success() => Ok(Measured {
-            time: Duration::from_nanos(nanos),
-            peak_mb: peak_kb.div_ceil(1024),
-        }),
-        _ => Err(format!("{text}{}", String::from_utf8_lossy(&output.stderr)).into()),
-    }
-}
-
-/// Prints nanoseconds and peak memory in KiB.
-fn report(time: Duration) -> io::Result<()> {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))
-        .and_then(|rest| rest.split_whitespace().next())
-        .unwrap_or("0");
-    println!("{} {peak}", time.as_nanos());
-    Ok(())
 }
 
 fn one_harvest(
@@ -256,13 +199,12 @@ fn one_harvest(
         Some(data) => Some(Store::open(&Paths::at(data), Arc::new(SystemClock))?),
         None => None,
     };
-    let start = Instant::now();
+    let stopwatch = Stopwatch::start();
     let harvest = harvest(&request, store.as_ref(), &|| false)?;
-    let time = start.elapsed();
     if harvest.sessions.is_empty() {
         return Err("the harvest found nothing".into());
     }
-    report(time)?;
+    stopwatch.report();
     Ok(())
 }
 
@@ -291,7 +233,7 @@ fn values(home: &Path) -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     files.sort();
-    let start = Instant::now();
+    let stopwatch = Stopwatch::start();
     let (mut bytes, mut records) = (0, 0_u64);
     for path in files {
         if bytes >= BASELINE_BYTES {
@@ -304,8 +246,7 @@ fn values(home: &Path) -> Result<(), Box<dyn std::error::Error>> {
             records += u64::from(value.is_object());
         }
     }
-    let time = start.elapsed();
     assert!(records > 0, "the corpus has records");
-    report(time)?;
+    stopwatch.report();
     Ok(())
 }

@@ -9,8 +9,9 @@ use std::time::Duration;
 use skillopt_core::Problem;
 use skillopt_core::agent::Agent;
 use skillopt_store::Store;
-use skillopt_store::index::Reading as Row;
+use skillopt_store::index::{Reading as Row, Stamp};
 
+use crate::collection::Place;
 use crate::file::{self, Conditions, FileRead};
 use crate::files::{Found, Search};
 use crate::harvest::{Harvest, Looked};
@@ -18,7 +19,7 @@ use crate::index::{self, Facts, Index, Known, place_of};
 use crate::lines::{Buffer, Limits};
 use crate::power;
 use crate::reader;
-use crate::reading::Exchange;
+use crate::reading::{Counts, Exchange};
 use crate::reason::Reason;
 use crate::request::Request;
 use crate::rules::Rules;
@@ -92,6 +93,14 @@ impl Gathering<'_> {
             Some(store) => Index::load(store, self.agent)?,
             None => Index::default(),
         };
+        let places: Vec<Place> = self
+            .request
+            .homes
+            .of(self.agent)
+            .iter()
+            .flat_map(|home| reader::places(self.agent, home))
+            .collect();
+        let mut gone = self.collect(&places, &mut index, harvest, held)?;
         let mut work = Vec::new();
         for found in search.files {
             let stamp = index::stamp(self.agent, found.state, &self.rules.fingerprint);
@@ -122,11 +131,12 @@ impl Gathering<'_> {
         }
         // Remembered files that are no longer there. A folder that is not there at all may be on a
         // disk that is not plugged in.
-        let gone: Vec<i64> = folders
-            .iter()
-            .filter(|folder| folder.present)
-            .flat_map(|folder| index.left_below(&folder.folder))
-            .collect();
+        gone.extend(
+            folders
+                .iter()
+                .filter(|folder| folder.present)
+                .flat_map(|folder| index.left_below(&folder.folder)),
+        );
         harvest.looked.append(&mut folders);
         // The biggest first, so that no thread is left alone with it at the end.
         work.sort_by(|a, b| {
@@ -136,7 +146,7 @@ impl Gathering<'_> {
     }
 
     /// Whether a file's exchanges can be needed.
-    fn wants(&self, facts: &Facts) -> bool {
+    pub(crate) fn wants(&self, facts: &Facts) -> bool {
         let too_old = facts
             .ended()
             .zip(self.request.since)
@@ -157,10 +167,8 @@ impl Gathering<'_> {
         held: &mut Vec<Held>,
     ) -> Result<(), Problem> {
         let mut keeper = Keeper {
-            gathering: self,
             gone,
-            rows: Vec::new(),
-            bytes: 0,
+            ..Keeper::new(self)
         };
         if work.is_empty() {
             return keeper.save();
@@ -208,7 +216,8 @@ impl Gathering<'_> {
                     // A file that was stopped in the middle is not remembered.
                     Ok(_) if outcome.is_err() => {}
                     Ok((index, Ok(read))) => {
-                        outcome = keeper.take(&work[index].found.path, read, harvest, held);
+                        let path = &work[index].found.path;
+                        outcome = keeper.take(path, read, harvest).map(|one| held.push(one));
                     }
                     Ok((_, Err(reason))) => harvest.skip(self.agent, reason, 1),
                 }
@@ -255,7 +264,7 @@ impl Reader<'_> {
 }
 
 /// Takes what the readers read: remembers it, and keeps what the project needs.
-struct Keeper<'a> {
+pub(crate) struct Keeper<'a> {
     gathering: &'a Gathering<'a>,
     /// Remembered files that are no longer there.
     gone: &'a [i64],
@@ -263,14 +272,22 @@ struct Keeper<'a> {
     bytes: usize,
 }
 
-impl Keeper<'_> {
-    fn take(
+impl<'a> Keeper<'a> {
+    pub(crate) fn new(gathering: &'a Gathering<'a>) -> Self {
+        Self {
+            gathering,
+            gone: &[],
+            rows: Vec::new(),
+            bytes: 0,
+        }
+    }
+
+    pub(crate) fn take(
         &mut self,
         path: &Path,
         read: FileRead,
         harvest: &mut Harvest,
-        held: &mut Vec<Held>,
-    ) -> Result<(), Problem> {
+    ) -> Result<Held, Problem> {
         let Gathering {
             agent,
             rules,
@@ -299,19 +316,25 @@ impl Keeper<'_> {
             self.rows.push(row);
             kept
         };
-        held.push(Held {
+        if self.rows.len() >= BATCH_ROWS || self.bytes >= BATCH_BYTES {
+            self.save()?;
+        }
+        Ok(Held {
             agent,
             path: path.to_owned(),
             facts,
             exchanges,
-        });
-        if self.rows.len() >= BATCH_ROWS || self.bytes >= BATCH_BYTES {
-            self.save()?;
-        }
-        Ok(())
+        })
     }
 
-    fn save(&mut self) -> Result<(), Problem> {
+    /// Remembers what a store that holds many sessions looked like when it was read to its end.
+    pub(crate) fn remember_store(&mut self, path: &Path, stamp: Stamp, counts: Counts) {
+        if self.gathering.store.is_some() {
+            self.rows.push(index::store_row(path, stamp, counts));
+        }
+    }
+
+    pub(crate) fn save(&mut self) -> Result<(), Problem> {
         let Some(store) = self.gathering.store else {
             return Ok(());
         };
@@ -323,7 +346,7 @@ impl Keeper<'_> {
     }
 }
 
-fn cancelled() -> Problem {
+pub(crate) fn cancelled() -> Problem {
     Problem::temporary(
         "harvest_cancelled",
         "Reading the transcripts was stopped.",

@@ -162,7 +162,7 @@ fn count_lost(
             // Its list does not say where a prompt was typed.
             Agent::Codex => {}
             // They keep no list beside their sessions.
-            Agent::Copilot | Agent::Vscode | Agent::Cursor | Agent::Pi => {}
+            Agent::Copilot | Agent::Vscode | Agent::Cursor | Agent::Pi | Agent::OpenCode => {}
         }
     }
 }

@@ -92,6 +92,9 @@ pub(crate) struct Facts {
     /// A conversation in which nobody said anything ([`Reading::is_silent`]).
     #[serde(rename = "q", default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) silent: bool,
+    /// It counts only where the session was found nowhere else.
+    #[serde(rename = "f", default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) fallback: bool,
 }
 
 impl Facts {
@@ -101,6 +104,7 @@ impl Facts {
             session: reading.session.clone(),
             parent: reading.parent.clone(),
             copied: reading.copied,
+            fallback: reading.fallback,
             written: millis(reading.written),
             verdict: reading.verdict,
             places: reading.places.clone(),
@@ -187,6 +191,20 @@ impl Index {
         })
     }
 
+    /// What is known of a store that holds many sessions, and of these; each is asked for once.
+    pub(crate) fn take_store(&mut self, path: &Path) -> Remembered {
+        let mut within = path.as_os_str().to_owned();
+        within.push("#");
+        let within = within.as_encoded_bytes();
+        Remembered {
+            store: self.entries.remove(path),
+            sessions: self
+                .entries
+                .extract_if(|path, _| path.as_os_str().as_encoded_bytes().starts_with(within))
+                .collect(),
+        }
+    }
+
     /// Ids of files below `folder` that nobody asked for.
     pub(crate) fn left_below(&self, folder: &Path) -> Vec<i64> {
         self.entries
@@ -197,7 +215,43 @@ impl Index {
     }
 }
 
-fn facts(stored: &str) -> Option<Facts> {
+/// What is remembered of a store that holds many sessions.
+#[derive(Debug, Default)]
+pub(crate) struct Remembered {
+    store: Option<Entry>,
+    pub(crate) sessions: HashMap<PathBuf, Entry>,
+}
+
+impl Remembered {
+    /// What was counted in the store as a whole, if it looks the same as then.
+    pub(crate) fn unchanged(&self, stamp: &Stamp) -> Option<Counts> {
+        let store = self.store.as_ref().filter(|store| store.stamp == *stamp)?;
+        Some(facts(&store.facts)?.counts)
+    }
+
+    pub(crate) fn ids(&self) -> impl Iterator<Item = i64> {
+        self.store
+            .iter()
+            .chain(self.sessions.values())
+            .map(|entry| entry.id)
+    }
+}
+
+/// The row of a store as a whole.
+pub(crate) fn store_row(path: &Path, stamp: Stamp, counts: Counts) -> rows::Reading {
+    let facts = Facts {
+        counts,
+        ..Facts::default()
+    };
+    rows::Reading {
+        path: path.to_owned(),
+        stamp,
+        facts: serde_json::to_string(&facts).unwrap_or_default(),
+        digest: Vec::new(),
+    }
+}
+
+pub(crate) fn facts(stored: &str) -> Option<Facts> {
     serde_json::from_str(stored).ok()
 }
 

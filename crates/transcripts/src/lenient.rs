@@ -8,6 +8,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use skillopt_core::Instant;
 
 /// Most objects in one line: parsed, they take many times the room they take in the line.
 const OBJECT_LIMIT: usize = 200_000;
@@ -151,6 +152,21 @@ impl<'de> Deserialize<'de> for Present {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Number(pub(crate) Option<i64>);
 
+impl Number {
+    /// The number closest to a fraction, if it fits.
+    pub(crate) fn of_float(value: f64) -> Self {
+        // The digits, since no conversion of a float says whether it fits.
+        Self(format!("{value:.0}").parse().ok())
+    }
+
+    /// The moment that many milliseconds after the epoch.
+    pub(crate) fn instant(self) -> Option<Instant> {
+        self.0
+            .filter(|&milliseconds| milliseconds > 0)
+            .and_then(|milliseconds| Instant::from_millisecond(milliseconds).ok())
+    }
+}
+
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct NumberVisitor;
@@ -175,8 +191,7 @@ impl<'de> Deserialize<'de> for Number {
             }
 
             fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
-                // The digits, since no conversion of a float says whether it fits.
-                Ok(Number(format!("{value:.0}").parse().ok()))
+                Ok(Number::of_float(value))
             }
 
             fn visit_unit<E>(self) -> Result<Self::Value, E> {

@@ -13,8 +13,10 @@
 mod assembly;
 pub mod claude;
 pub mod codex;
+mod collection;
 pub mod copilot;
 pub mod cursor;
+mod database;
 mod digest;
 mod exclude;
 mod file;
@@ -27,6 +29,7 @@ mod lenient;
 mod lines;
 mod meta;
 mod names;
+mod opencode;
 mod own_calls;
 mod owners;
 pub mod pi;

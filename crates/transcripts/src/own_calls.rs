@@ -8,6 +8,17 @@ use skillopt_core::own_call;
 
 use crate::reason::Reason;
 
+/// How the reference names the agent of its calls through OpenCode, before 32 hexadecimal digits
+/// (§3.7).
+const ENGINE_AGENT: &str = "skillopt-sleep-";
+
+/// Whether a session's agent is one the reference made for a call.
+pub(crate) fn is_engine_agent(agent: &str) -> bool {
+    agent.strip_prefix(ENGINE_AGENT).is_some_and(|digits| {
+        digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+    })
+}
+
 /// What is known of a session when it is judged.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Evidence<'a> {

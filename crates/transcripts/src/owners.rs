@@ -38,6 +38,13 @@ pub(crate) fn owners(files: &[Holder<'_>]) -> Owners {
         sessions.entry(name).or_default().push(index);
     }
     for members in sessions.values_mut() {
+        let first_hand = |index: &usize| {
+            let facts = files[*index].facts;
+            !facts.fallback && facts.exchanges.iter().any(|fact| fact.typed)
+        };
+        if members.iter().any(first_hand) {
+            members.retain(|&index| !files[index].facts.fallback);
+        }
         // Of several files of one session the one that goes on longest is the most complete.
         members.sort_by_key(|&index| {
             let facts = files[index].facts;

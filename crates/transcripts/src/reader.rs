@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 use skillopt_core::Instant;
 use skillopt_core::agent::Agent;
 
+use crate::collection::Place;
 use crate::files::{Store, Taken};
 use crate::reading::Recorder;
 use crate::surroundings::Surroundings;
-use crate::{claude, codex, copilot, cursor, pi, vscode};
+use crate::{claude, codex, copilot, cursor, opencode, pi, vscode};
 
 /// The agent's homes, as the agent itself finds them.
 pub(crate) fn homes(agent: Agent, at: &Surroundings<'_>) -> Vec<PathBuf> {
@@ -20,6 +21,7 @@ pub(crate) fn homes(agent: Agent, at: &Surroundings<'_>) -> Vec<PathBuf> {
         Agent::Vscode => vscode::homes(at),
         Agent::Cursor => cursor::homes(at),
         Agent::Pi => pi::homes(at),
+        Agent::OpenCode => opencode::homes(at),
     }
 }
 
@@ -32,6 +34,7 @@ pub(crate) const fn stores(agent: Agent) -> &'static [Store] {
         Agent::Vscode => vscode::STORES,
         Agent::Cursor => cursor::STORES,
         Agent::Pi => pi::STORES,
+        Agent::OpenCode => &[],
     }
 }
 
@@ -44,6 +47,16 @@ pub(crate) const fn takes(agent: Agent) -> fn(&Path) -> Taken {
         Agent::Vscode => vscode::takes,
         Agent::Cursor => cursor::takes,
         Agent::Pi => pi::takes,
+        Agent::OpenCode => |_| Taken::No,
+    }
+}
+
+/// Where the agent may keep many sessions in one store below a home.
+pub(crate) fn places(agent: Agent, home: &Path) -> Vec<Place> {
+    match agent {
+        Agent::Claude | Agent::Codex | Agent::Vscode | Agent::Cursor | Agent::Pi => Vec::new(),
+        Agent::Copilot => vec![copilot::place(home)],
+        Agent::OpenCode => opencode::places(home),
     }
 }
 
@@ -56,6 +69,7 @@ pub(crate) const fn version(agent: Agent) -> u32 {
         Agent::Vscode => vscode::VERSION,
         Agent::Cursor => cursor::VERSION,
         Agent::Pi => pi::VERSION,
+        Agent::OpenCode => opencode::VERSION,
     }
 }
 
@@ -68,6 +82,7 @@ pub(crate) fn session_id(agent: Agent, path: &Path) -> String {
         Agent::Vscode => vscode::session_id(path),
         Agent::Cursor => cursor::session_id(path),
         Agent::Pi => pi::session_id(path),
+        Agent::OpenCode => String::new(),
     }
 }
 
@@ -80,6 +95,8 @@ pub(crate) enum Reader {
     Vscode(vscode::Reader),
     Cursor(cursor::Reader),
     Pi(pi::Reader),
+    /// Of an agent whose sessions do not lie in files of their own.
+    NoFiles,
 }
 
 /// The reader's own memory, when a huge file is gone on with.
@@ -92,6 +109,7 @@ pub(crate) enum State {
     Vscode(vscode::State),
     Cursor(cursor::State),
     Pi(pi::State),
+    NoFiles,
 }
 
 impl Reader {
@@ -103,6 +121,7 @@ impl Reader {
             Agent::Vscode => Self::Vscode(vscode::Reader::default()),
             Agent::Cursor => Self::Cursor(cursor::Reader::default()),
             Agent::Pi => Self::Pi(pi::Reader::default()),
+            Agent::OpenCode => Self::NoFiles,
         }
     }
 
@@ -114,6 +133,7 @@ impl Reader {
             State::Vscode(state) => Self::Vscode(vscode::Reader::resume(state)),
             State::Cursor(state) => Self::Cursor(cursor::Reader::resume(state)),
             State::Pi(state) => Self::Pi(pi::Reader::resume(state)),
+            State::NoFiles => Self::NoFiles,
         }
     }
 
@@ -125,6 +145,7 @@ impl Reader {
             Self::Vscode(reader) => State::Vscode(reader.state().clone()),
             Self::Cursor(reader) => State::Cursor(reader.state().clone()),
             Self::Pi(reader) => State::Pi(reader.state().clone()),
+            Self::NoFiles => State::NoFiles,
         }
     }
 
@@ -136,6 +157,7 @@ impl Reader {
             Self::Vscode(reader) => reader.line(line, recorder),
             Self::Cursor(reader) => reader.line(line, recorder),
             Self::Pi(reader) => reader.line(line, recorder),
+            Self::NoFiles => {}
         }
     }
 
@@ -144,6 +166,7 @@ impl Reader {
             Self::Claude(_) => claude::Reader::needs(beginning, recorder),
             Self::Codex(_) => codex::Reader::needs(beginning, recorder),
             Self::Pi(reader) => reader.needs(beginning, recorder),
+            Self::NoFiles => false,
             Self::Copilot(_) => copilot::Reader::needs(beginning, recorder),
             // No beginning tells.
             Self::Vscode(_) | Self::Cursor(_) => true,
@@ -158,7 +181,7 @@ impl Reader {
         recorder: &mut Recorder<'_>,
     ) {
         match self {
-            Self::Claude(_) | Self::Codex(_) | Self::Copilot(_) | Self::Pi(_) => {}
+            Self::Claude(_) | Self::Codex(_) | Self::Copilot(_) | Self::Pi(_) | Self::NoFiles => {}
             Self::Vscode(_) => recorder.place(&vscode::folder(path), ""),
             Self::Cursor(reader) => {
                 recorder.place(&cursor::folder(path), "");
@@ -171,15 +194,18 @@ impl Reader {
     pub(crate) fn wants_rest(&self) -> bool {
         match self {
             Self::Vscode(reader) => reader.wants_rest(),
-            Self::Claude(_) | Self::Codex(_) | Self::Copilot(_) | Self::Cursor(_) | Self::Pi(_) => {
-                false
-            }
+            Self::Claude(_)
+            | Self::Codex(_)
+            | Self::Copilot(_)
+            | Self::Cursor(_)
+            | Self::Pi(_)
+            | Self::NoFiles => false,
         }
     }
 
     pub(crate) fn end(&mut self, recorder: &mut Recorder<'_>) {
         match self {
-            Self::Claude(_) | Self::Copilot(_) | Self::Cursor(_) => {}
+            Self::Claude(_) | Self::Copilot(_) | Self::Cursor(_) | Self::NoFiles => {}
             Self::Codex(reader) => reader.end(recorder),
             Self::Pi(reader) => reader.end(recorder),
             Self::Vscode(reader) => reader.end(recorder),

@@ -44,7 +44,13 @@ pub(crate) struct Counts {
 
 impl Counts {
     pub(crate) fn add(&mut self, reason: Reason) {
-        *self.reasons.entry(reason).or_default() += 1;
+        self.add_many(reason, 1);
+    }
+
+    pub(crate) fn add_many(&mut self, reason: Reason, number: u64) {
+        if number > 0 {
+            *self.reasons.entry(reason).or_default() += number;
+        }
     }
 
     fn has(&self, reason: Reason) -> bool {
@@ -152,6 +158,8 @@ pub(crate) struct Reading {
     pub(crate) parent: Option<String>,
     /// It holds copies of records that another session made.
     pub(crate) copied: bool,
+    /// It counts only where the session was found nowhere else.
+    pub(crate) fallback: bool,
     /// Time of the first record, in file order: copies keep their times, new records do not.
     pub(crate) written: Option<Instant>,
     pub(crate) places: Vec<Place>,
@@ -287,6 +295,11 @@ impl<'r> Recorder<'r> {
         }
     }
 
+    /// What is read here counts only where the session was found nowhere else.
+    pub(crate) fn is_fallback(&mut self) {
+        self.reading.fallback = true;
+    }
+
     /// A record that another session made stands in this file.
     pub(crate) fn holds_copies(&mut self) {
         self.reading.copied = true;
@@ -401,7 +414,7 @@ impl<'r> Recorder<'r> {
         let key = if id.is_empty() {
             self.key_without_id(at, words)
         } else {
-            self.key(id, at)
+            self.key(id, at, words)
         };
         if self.known.contains(&key) {
             return self.skip(Reason::Copy);
@@ -450,7 +463,7 @@ impl<'r> Recorder<'r> {
         if self.reading.exchanges.len() >= EXCHANGE_LIMIT || self.forbidden_here().is_some() {
             return;
         }
-        let key = self.key(id, at);
+        let key = self.key(id, at, 0);
         if id.is_empty() || !self.known.insert(key) {
             return;
         }
@@ -709,7 +722,7 @@ impl<'r> Recorder<'r> {
             .then_some(Reason::ExcludedDirectory)
     }
 
-    fn key(&self, id: &str, at: Option<Instant>) -> u64 {
+    fn key(&self, id: &str, at: Option<Instant>, words: u64) -> u64 {
         let agent = self.agent.id().as_bytes();
         match self.agent {
             Agent::Claude | Agent::Codex | Agent::Copilot | Agent::Vscode | Agent::Cursor => {
@@ -720,6 +733,14 @@ impl<'r> Recorder<'r> {
                 let at = at.map_or(0, Instant::as_millisecond);
                 hash(&[agent, id.as_bytes(), &at.to_le_bytes()])
             }
+            // Copies get new ids and keep their time and words.
+            Agent::OpenCode => match at {
+                Some(at) => {
+                    let at = at.as_millisecond().to_le_bytes();
+                    hash(&[agent, &at, &words.to_le_bytes()])
+                }
+                None => hash(&[agent, id.as_bytes()]),
+            },
         }
     }
 

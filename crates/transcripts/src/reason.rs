@@ -68,6 +68,12 @@ reasons! {
     BrokenCompression, "broken_compression", File, "The compressed file is damaged; what came before the damage was read.";
     /// A compressed file grows beyond what is read of one file.
     TooMuch, "too_much", File, "The compressed file grows beyond what is read of one file; its beginning was read.";
+    /// Another program holds a database, or changes it while it is read.
+    BusyDatabase, "busy_database", File, "Another program is using this database; it is read next time.";
+    /// A database that SQLite cannot read.
+    DamagedDatabase, "damaged_database", File, "This database is damaged, or no database.";
+    /// A database without the tables and columns that are read.
+    UnknownSchema, "unknown_schema", File, "This database is laid out in a way this version does not know.";
     /// The file belongs to a sub-agent.
     SubagentFile, "subagent_file", File, "A sub-agent wrote this file; nobody typed in it.";
 
@@ -85,6 +91,9 @@ reasons! {
     OtherProject, "other_project", Session, "This session belongs to another project.";
     /// Its last turn lies before the asked time.
     BeforeSince, "before_since", Session, "This session ended before the time asked for.";
+
+    /// A store holds more sessions than are read of one store.
+    TooManySessions, "too_many_sessions", Session, "The store holds more sessions than are read of one; the newest were read.";
 
     /// A copy of a turn that another session, or an earlier line, owns.
     Copy, "copy", Turn, "A resumed or forked copy of a turn that is counted elsewhere.";
@@ -139,6 +148,8 @@ reasons! {
     NotAnObject, "not_an_object", Record, "The line is not a record.";
     /// The line is longer than what is read of one line.
     LineTooLong, "line_too_long", Record, "The line is longer than what is read of one line.";
+    /// A value in a database is larger than what is read of one.
+    ValueTooLong, "value_too_long", Record, "The value is larger than what is read of one value.";
     /// The last line is still being written.
     HalfWritten, "half_written", Record, "The last line is still being written; it is read next time.";
     /// Bytes that are no text were replaced; the record is used all the same.

@@ -39,7 +39,9 @@ impl Retention {
             Agent::Claude => claude(homes),
             // Archiving and compressing are all it does (codex issue 28187).
             Agent::Codex => Self::Keeps,
-            Agent::Copilot | Agent::Vscode | Agent::Cursor | Agent::Pi => Self::Unknown,
+            Agent::Copilot | Agent::Vscode | Agent::Cursor | Agent::Pi | Agent::OpenCode => {
+                Self::Unknown
+            }
         }
     }
 

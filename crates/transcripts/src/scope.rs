@@ -3,6 +3,9 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use skillopt_core::hash::sha256_parts;
 
 use crate::request::{ProjectScope, Scope};
 
@@ -29,6 +32,20 @@ impl Project {
             roots,
             known: RefCell::default(),
         }
+    }
+
+    /// What a store is known by of which only sessions of this project are read.
+    pub(crate) fn fingerprint(&self, rules: &str) -> Arc<str> {
+        let scope = match self.scope {
+            Scope::Project => "project",
+            Scope::Parents => "parents",
+            Scope::All => "all",
+        };
+        let mut parts: Vec<&[u8]> = vec![rules.as_bytes(), scope.as_bytes()];
+        for root in &self.roots {
+            parts.extend([root.as_os_str().as_encoded_bytes(), b"\0"]);
+        }
+        sha256_parts(&parts).into()
     }
 
     /// Whether a turn typed in `directory` belongs to the project.

@@ -8,6 +8,8 @@ use skillopt_transcripts::{Harvest, Reason};
 
 #[path = "support/homes.rs"]
 mod homes;
+#[path = "support/opencode.rs"]
+mod opencode;
 
 use homes::{Home, joined, prompts, skipped, typed_in, write};
 
@@ -84,6 +86,14 @@ fn session(home: &Home, agent: Agent, directory: &str, words: &str) -> PathBuf {
                 ),
             ],
         ),
+        Agent::OpenCode => {
+            let path = home.folder.path().join("opencode/opencode.db");
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            let db = opencode::database(&path);
+            opencode::session(&db, "ses_1", directory, 0);
+            opencode::said(&db, "ses_1", 1, words);
+            path
+        }
     }
 }
 

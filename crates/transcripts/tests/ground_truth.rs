@@ -73,7 +73,12 @@ fn unsaid_branch(agent: Agent, directory: &str) -> &'static str {
         Agent::Claude if directory.ends_with("acme-api") => "feature/pagination",
         Agent::Claude => "main2",
         // Pi records no branch, and the oracle has those of the others.
-        Agent::Codex | Agent::Copilot | Agent::Vscode | Agent::Cursor | Agent::Pi => "",
+        Agent::Codex
+        | Agent::Copilot
+        | Agent::Vscode
+        | Agent::Cursor
+        | Agent::Pi
+        | Agent::OpenCode => "",
     }
 }
 
@@ -204,6 +209,10 @@ fn a_project_gets_its_own_sessions() {
             "5b74c902-9a1c-49a3-a7b2-e89500a0a3c8",
             "c1f7badf-b7c7-4c72-9238-8ae9c6f51193",
             "f1c988ac-edba-4cd5-b5ee-d83605902ce7",
+            "ses_dd7a06204ffenJqXz0CF07K7eu",
+            "ses_dd7a0a6abffeNE1yVfnk4jfSGM",
+            "ses_dd7b709a1ffeUvJyBw0RjFOhb6",
+            "ses_dd7b772aeffeFWzhQOMKkX7i9h",
         ]
     );
 }

@@ -1,0 +1,353 @@
+//! Stores that hold many sessions: databases, and folders of small files.
+//!
+//! The index remembers the whole store and each of its sessions. A store that looks the same as the
+//! last time is not opened. Otherwise its sessions are listed, each with what changes when the
+//! session does, and those that changed are read again.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use skillopt_core::Problem;
+use skillopt_core::hash::sha256_parts;
+use skillopt_store::index::Entry;
+
+use crate::database::DatabaseFiles;
+use crate::file::FileRead;
+use crate::files::State;
+use crate::gather::{Gathering, Held, Keeper, Kept, cancelled};
+use crate::harvest::{Harvest, Looked};
+use crate::index::{self, Index};
+use crate::reading::{Counts, Reading, Recorder};
+use crate::reason::Reason;
+use crate::scope::Project;
+
+/// Most sessions that are read of one store.
+pub(crate) const SESSION_LIMIT: usize = 100_000;
+/// How often a store is begun with that changes while it is read.
+const ATTEMPTS: usize = 3;
+/// Sessions that are read before it is looked whether the store still holds.
+const BATCH: usize = 64;
+
+/// A store that holds many sessions, in one unchanging state.
+pub(crate) trait Collection {
+    /// Its sessions, the newest first. What is left out of the store as a whole is counted.
+    fn list(&mut self, project: &Project, counts: &mut Counts) -> Result<Vec<Listed>, Reason>;
+
+    /// Reads one session; returns the bytes that were looked at.
+    fn read(&mut self, id: &str, recorder: &mut Recorder<'_>) -> Result<u64, Reason>;
+
+    /// Whether everything that was read so far belongs to one state of the store.
+    fn holds(&self) -> bool;
+}
+
+/// One session of a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Listed {
+    pub(crate) id: String,
+    /// Changes whenever the session does.
+    pub(crate) version: State,
+    /// It is known without reading it that none of it belongs to the project.
+    pub(crate) elsewhere: bool,
+}
+
+/// Where an agent may keep many sessions in one store.
+pub(crate) struct Place {
+    pub(crate) path: PathBuf,
+    /// Makes the store readable.
+    pub(crate) open: fn(&Path) -> Result<Box<dyn Collection>, Reason>,
+    /// Whether the store is one database, which is left alone while its files do not change.
+    pub(crate) database: bool,
+    /// Whether only sessions of the project are read, because there may be far too many others.
+    pub(crate) by_project: bool,
+}
+
+/// Why a store was not read to its end.
+enum Stopped {
+    /// Something about the store, which is counted.
+    Because(Reason),
+    /// The harvest ends.
+    With(Problem),
+}
+
+impl From<Reason> for Stopped {
+    fn from(reason: Reason) -> Self {
+        Self::Because(reason)
+    }
+}
+
+/// The sessions of one store that are known so far, by their ids.
+type Gathered = BTreeMap<String, (State, Held)>;
+
+impl Gathering<'_> {
+    /// Adds every session of the stores at `places` to `held`. Returns what can be forgotten.
+    ///
+    /// Errors: `harvest_cancelled`, and those of the index.
+    pub(crate) fn collect(
+        &self,
+        places: &[Place],
+        index: &mut Index,
+        harvest: &mut Harvest,
+        held: &mut Vec<Held>,
+    ) -> Result<Vec<i64>, Problem> {
+        let mut gone = Vec::new();
+        for place in places {
+            let sessions = self.store_at(place, index, &mut gone, harvest)?;
+            harvest.looked.push(Looked {
+                agent: self.agent,
+                folder: place.path.clone(),
+                present: place.path.exists(),
+                files: sessions.len() as u64,
+            });
+            held.extend(sessions);
+        }
+        Ok(gone)
+    }
+
+    fn store_at(
+        &self,
+        place: &Place,
+        index: &mut Index,
+        gone: &mut Vec<i64>,
+        harvest: &mut Harvest,
+    ) -> Result<Vec<Held>, Problem> {
+        let mut remembered = index.take_store(&place.path);
+        let files = if place.database {
+            match DatabaseFiles::of(&place.path) {
+                Ok(files) => files.state(),
+                Err(Reason::Vanished) => {
+                    // Its folder is there, or nothing of it could be said to be gone.
+                    if place.path.parent().is_some_and(Path::is_dir) {
+                        gone.extend(remembered.ids());
+                    }
+                    return Ok(Vec::new());
+                }
+                Err(reason) => {
+                    harvest.skip(self.agent, reason, 1);
+                    return Ok(Vec::new());
+                }
+            }
+        } else if place.path.is_dir() {
+            State::default()
+        } else {
+            return Ok(Vec::new());
+        };
+        if self.rules.exclude.covers(&place.path) {
+            harvest.skip(self.agent, Reason::ExcludedFile, 1);
+            gone.extend(remembered.ids());
+            return Ok(Vec::new());
+        }
+        let fingerprint = if place.by_project {
+            self.project.fingerprint(&self.rules.fingerprint)
+        } else {
+            Arc::clone(&self.rules.fingerprint)
+        };
+        let stamp = index::stamp(self.agent, files, &fingerprint);
+        if let Some(counts) = remembered.unchanged(&stamp).filter(|_| place.database) {
+            let sessions: Option<Vec<Held>> = remembered
+                .sessions
+                .iter()
+                .map(|(path, entry)| self.remembered(path.clone(), entry))
+                // Sessions of other projects were counted with the store.
+                .filter(|held| {
+                    !place.by_project || held.as_ref().is_none_or(|one| self.is_here(one))
+                })
+                .collect();
+            if let Some(sessions) = sessions {
+                harvest.count(self.agent, &counts);
+                harvest.files.found += sessions.len() as u64;
+                harvest.files.unchanged += sessions.len() as u64;
+                return Ok(sessions);
+            }
+        }
+        let mut keeper = Keeper::new(self);
+        let mut gathered = Gathered::new();
+        let mut outcome = Ok(Counts::default());
+        for _ in 0..ATTEMPTS {
+            let sessions = &mut remembered.sessions;
+            outcome = self.attempt(place, sessions, &mut keeper, &mut gathered, harvest);
+            match outcome {
+                Err(Stopped::Because(Reason::BusyDatabase)) => {}
+                _ => break,
+            }
+        }
+        harvest.files.found += gathered.len() as u64;
+        match outcome {
+            Ok(counts) => {
+                harvest.count(self.agent, &counts);
+                // Of a damaged store something older may still be remembered.
+                if place.database && !counts.reasons.contains_key(&Reason::DamagedDatabase) {
+                    keeper.remember_store(&place.path, stamp, counts);
+                }
+                keeper.save()?;
+                gone.extend(remembered.sessions.values().map(|entry| entry.id));
+            }
+            Err(Stopped::Because(reason)) => {
+                harvest.skip(self.agent, reason, 1);
+                keeper.save()?;
+            }
+            Err(Stopped::With(problem)) => {
+                keeper.save()?;
+                return Err(problem);
+            }
+        }
+        Ok(gathered.into_values().map(|(_, held)| held).collect())
+    }
+
+    /// Opens the store and reads what is not known of it yet.
+    fn attempt(
+        &self,
+        place: &Place,
+        remembered: &mut HashMap<PathBuf, Entry>,
+        keeper: &mut Keeper<'_>,
+        gathered: &mut Gathered,
+        harvest: &mut Harvest,
+    ) -> Result<Counts, Stopped> {
+        let mut collection = (place.open)(&place.path)?;
+        let mut counts = Counts::default();
+        let mut listed = collection.list(self.project, &mut counts)?;
+        if !collection.holds() {
+            return Err(Reason::BusyDatabase.into());
+        }
+        let beyond = listed.len().saturating_sub(SESSION_LIMIT);
+        listed.truncate(SESSION_LIMIT);
+        counts.add_many(Reason::TooManySessions, beyond as u64);
+        let mut read = Vec::new();
+        let mut damaged = false;
+        if !gathered.is_empty() {
+            let now: HashMap<&str, State> = listed
+                .iter()
+                .map(|listed| (listed.id.as_str(), listed.version))
+                .collect();
+            gathered.retain(|id, (version, _)| now.get(id.as_str()) == Some(version));
+        }
+        for listed in listed {
+            if (self.cancel)() {
+                return Err(Stopped::With(cancelled()));
+            }
+            if gathered.contains_key(&listed.id) {
+                continue;
+            }
+            let path = within(&place.path, &listed.id);
+            if listed.elsewhere {
+                // What is known of it stays known.
+                remembered.remove(&path);
+                counts.add(Reason::OtherProject);
+                continue;
+            }
+            let stamp = index::stamp(self.agent, listed.version, &self.rules.fingerprint);
+            if let Some(entry) = remembered.remove(&path)
+                && entry.stamp == stamp
+                && let Some(held) = self.remembered(path.clone(), &entry)
+            {
+                harvest.files.unchanged += 1;
+                gathered.insert(listed.id, (listed.version, held));
+                continue;
+            }
+            let mut recorder = Recorder::new(self.agent, self.rules, Reading::default());
+            recorder.session(&listed.id);
+            let bytes = match collection.read(&listed.id, &mut recorder) {
+                Ok(bytes) => bytes,
+                // Another part of the store may be whole.
+                Err(Reason::DamagedDatabase) => {
+                    damaged = true;
+                    continue;
+                }
+                Err(reason) => return Err(reason.into()),
+            };
+            let reading = recorder.finish(&listed.id);
+            read.push((listed, path, reading, bytes));
+            if read.len() >= BATCH {
+                self.believe(&*collection, &mut read, keeper, gathered, harvest)?;
+            }
+        }
+        self.believe(&*collection, &mut read, keeper, gathered, harvest)?;
+        counts.add_many(Reason::DamagedDatabase, u64::from(damaged));
+        Ok(counts)
+    }
+
+    /// Takes over what was read, if the store held until now.
+    fn believe(
+        &self,
+        collection: &dyn Collection,
+        read: &mut Vec<(Listed, PathBuf, Reading, u64)>,
+        keeper: &mut Keeper<'_>,
+        gathered: &mut Gathered,
+        harvest: &mut Harvest,
+    ) -> Result<(), Stopped> {
+        if !collection.holds() {
+            return Err(Reason::BusyDatabase.into());
+        }
+        for (listed, path, reading, bytes) in read.drain(..) {
+            let read = FileRead {
+                reading,
+                resume: None,
+                state: listed.version,
+                bytes,
+                continued: false,
+            };
+            let held = keeper.take(&path, read, harvest).map_err(Stopped::With)?;
+            gathered.insert(listed.id, (listed.version, held));
+        }
+        Ok(())
+    }
+
+    /// Whether anything in a session may belong to the project.
+    fn is_here(&self, held: &Held) -> bool {
+        let places = &held.facts.places;
+        places.is_empty() && self.project.covers("")
+            || places
+                .iter()
+                .any(|place| self.project.covers(&place.directory))
+    }
+
+    fn remembered(&self, path: PathBuf, entry: &Entry) -> Option<Held> {
+        let facts = index::facts(&entry.facts)?;
+        let exchanges = if self.wants(&facts) {
+            Kept::InIndex(entry.id)
+        } else {
+            Kept::Nowhere
+        };
+        Some(Held {
+            agent: self.agent,
+            path,
+            facts,
+            exchanges,
+        })
+    }
+}
+
+/// How a session of a store is named: the store's path, `#`, and its id.
+pub(crate) fn within(store: &Path, id: &str) -> PathBuf {
+    let mut path = OsString::from(store);
+    path.push("#");
+    path.push(id);
+    PathBuf::from(path)
+}
+
+/// A version made of everything by which a change of a session is seen.
+pub(crate) fn version(numbers: &[Option<i64>], texts: &[&str]) -> State {
+    let numbers: Vec<u8> = numbers
+        .iter()
+        .flat_map(|number| match number {
+            Some(number) => [&[1][..], &number.to_le_bytes()].concat(),
+            None => vec![0],
+        })
+        .collect();
+    let mut parts: Vec<&[u8]> = vec![&numbers];
+    for text in texts {
+        parts.extend([text.as_bytes(), b"\0"]);
+    }
+    let hash = sha256_parts(&parts);
+    let word = |from: usize| {
+        hash.get(from..from + 16)
+            .and_then(|digits| u64::from_str_radix(digits, 16).ok())
+            .unwrap_or_default()
+    };
+    State {
+        dev: word(0),
+        ino: word(16),
+        ..State::default()
+    }
+}

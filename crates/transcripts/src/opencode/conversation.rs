@@ -1,0 +1,272 @@
+//! Messages and their parts become turns, from whichever store they come.
+
+use std::borrow::Cow;
+
+use skillopt_core::Instant;
+
+use super::record::{Message, Part};
+use crate::lenient::{NotReadable, parse};
+use crate::reading::Recorder;
+use crate::reason::Reason;
+
+/// Most bytes of one person's message that are put together from its parts.
+const RAW_LIMIT: usize = 1024 * 1024;
+
+/// The messages of one session, in order.
+pub(super) struct Conversation<'c, 'r> {
+    recorder: &'c mut Recorder<'r>,
+    directory: String,
+    now: Now,
+    spare: Vec<u8>,
+}
+
+/// The message whose parts are coming.
+enum Now {
+    Nothing,
+    Human {
+        id: String,
+        at: Option<Instant>,
+        words: String,
+        /// The program wrote some of it.
+        added: bool,
+        compaction: bool,
+    },
+    Agent {
+        id: String,
+        at: Option<Instant>,
+    },
+    /// A message of which nothing is wanted.
+    PassedOver,
+}
+
+impl<'c, 'r> Conversation<'c, 'r> {
+    /// Starts a session that was created in `directory`. A fork holds copies of messages under new
+    /// ids, with their old times; it was itself created later.
+    pub(super) fn new(
+        recorder: &'c mut Recorder<'r>,
+        directory: &str,
+        created: Option<Instant>,
+    ) -> Self {
+        recorder.time(created);
+        Self {
+            recorder,
+            directory: directory.to_owned(),
+            now: Now::Nothing,
+            spare: Vec::new(),
+        }
+    }
+
+    /// The next message. `created` is asked for when the message itself does not say.
+    pub(super) fn message(&mut self, id: &str, created: Option<Instant>, data: &[u8]) {
+        self.end_message();
+        self.now = Now::PassedOver;
+        let message: Message<'_> = match parse(data, &mut self.spare) {
+            Ok((message, repaired)) => {
+                if repaired {
+                    self.recorder.skip(Reason::Repaired);
+                }
+                message
+            }
+            Err(fault) => return self.recorder.skip(reason(fault)),
+        };
+        let times = message.times();
+        let at = times.created.instant().or(created);
+        self.recorder.time(at);
+        match &*message.role {
+            "user" => {
+                self.now = Now::Human {
+                    id: id.to_owned(),
+                    at,
+                    words: String::new(),
+                    added: false,
+                    compaction: false,
+                }
+            }
+            "assistant" => {
+                if &*message.mode == "compaction" || &*message.agent == "compaction" {
+                    return self.recorder.skip(Reason::Compaction);
+                }
+                self.recorder.place(message.folder(), "");
+                if let Some(failure) = &message.error.0 {
+                    if &*failure.name == "MessageAbortedError" {
+                        self.recorder.interrupted();
+                    } else {
+                        self.recorder.skip(Reason::ApiError);
+                    }
+                }
+                let at = times.completed.instant().or(at);
+                self.recorder.time(at);
+                self.now = Now::Agent {
+                    id: id.to_owned(),
+                    at,
+                };
+            }
+            other => self.recorder.unknown(&format!("message/{other}")),
+        }
+    }
+
+    /// A part of the message at hand.
+    pub(super) fn part(&mut self, data: &[u8]) {
+        if matches!(self.now, Now::Nothing | Now::PassedOver) {
+            return;
+        }
+        let part: Part<'_> = match parse(data, &mut self.spare) {
+            Ok((part, repaired)) => {
+                if repaired {
+                    self.recorder.skip(Reason::Repaired);
+                }
+                part
+            }
+            Err(fault) => return self.recorder.skip(reason(fault)),
+        };
+        match (&*part.r#type, &mut self.now) {
+            (_, Now::Nothing | Now::PassedOver) => {}
+            ("text", Now::Human { words, added, .. }) => {
+                if part.synthetic.0 || part.ignored.0 {
+                    *added = true;
+                } else if words.len() < RAW_LIMIT {
+                    if !words.is_empty() {
+                        words.push('\n');
+                    }
+                    words.push_str(&part.text);
+                }
+            }
+            ("text", Now::Agent { id, at }) => {
+                if part.synthetic.0 || part.ignored.0 {
+                    self.recorder.skip(Reason::Meta);
+                } else {
+                    self.recorder.reply_block(id, *at, &part.text);
+                }
+            }
+            ("compaction", Now::Human { compaction, .. }) => *compaction = true,
+            ("tool", Now::Agent { .. }) => tool(&part, self.recorder),
+            ("tool-invocation", Now::Agent { .. }) => {
+                if let Some(invocation) = &part.invocation.0 {
+                    self.recorder.tool(&invocation.tool_name);
+                }
+            }
+            (
+                "tool" | "tool-invocation" | "compaction" | "reasoning" | "step-start"
+                | "step-finish" | "snapshot" | "patch" | "file" | "agent" | "retry" | "subtask"
+                | "source-url",
+                _,
+            ) => self.recorder.skip(Reason::Bookkeeping),
+            (other, _) => self.recorder.unknown(&format!("part/{other}")),
+        }
+    }
+
+    /// A message that is larger than what is read of one.
+    pub(super) fn message_too_long(&mut self) {
+        self.end_message();
+        self.now = Now::PassedOver;
+        self.recorder.skip(Reason::ValueTooLong);
+    }
+
+    /// A part that is larger than what is read of one.
+    pub(super) fn part_too_long(&mut self) {
+        if !matches!(self.now, Now::Nothing | Now::PassedOver) {
+            self.recorder.skip(Reason::ValueTooLong);
+        }
+    }
+
+    /// There are no more messages.
+    pub(super) fn end(&mut self) {
+        self.end_message();
+    }
+
+    fn end_message(&mut self) {
+        let Now::Human {
+            id,
+            at,
+            words,
+            added,
+            compaction,
+        } = std::mem::replace(&mut self.now, Now::Nothing)
+        else {
+            return;
+        };
+        // An answer may have moved elsewhere; the person is where the session is.
+        self.recorder.place(&self.directory, "");
+        if words.trim().is_empty() && (added || compaction) {
+            // The agent goes on by itself: nobody asked for what it says now.
+            self.recorder.skip(if compaction {
+                Reason::Compaction
+            } else {
+                Reason::Meta
+            });
+            return self.recorder.aside(&id, at);
+        }
+        self.recorder.human(&id, at, &without_shell_quotes(&words));
+    }
+}
+
+fn reason(fault: NotReadable) -> Reason {
+    match fault {
+        NotReadable::Malformed => Reason::Malformed,
+        NotReadable::NotAnObject => Reason::NotAnObject,
+    }
+}
+
+/// A tool call: its name, the skill it loads, the files it writes.
+fn tool(part: &Part<'_>, recorder: &mut Recorder<'_>) {
+    recorder.tool(&part.tool);
+    let Some(state) = &part.state.0 else { return };
+    let Some(input) = &state.input.0 else { return };
+    match &*part.tool {
+        "skill" => recorder.skill(&input.name),
+        "write" | "edit" | "multiedit" if &*state.status == "completed" => {
+            recorder.file(&input.file_path);
+        }
+        "apply_patch" if &*state.status == "completed" => {
+            for line in input.patch_text.lines() {
+                let file = ["*** Add File: ", "*** Update File: ", "*** Move to: "]
+                    .iter()
+                    .find_map(|start| line.strip_prefix(start));
+                recorder.file(file.unwrap_or_default().trim());
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The words as they were typed: `opencode run` puts every argument that has a space in it between
+/// quotes, and a backslash before quotes inside.
+fn without_shell_quotes(words: &str) -> Cow<'_, str> {
+    let text = words.trim();
+    let Some(inside) = text
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+    else {
+        return Cow::Borrowed(words);
+    };
+    let one_argument = inside.contains(' ')
+        && !inside
+            .match_indices('"')
+            .any(|(at, _)| !inside[..at].ends_with('\\'));
+    if one_argument {
+        Cow::Owned(inside.replace("\\\"", "\""))
+    } else {
+        Cow::Borrowed(words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_of_the_command_line_go_and_those_of_a_person_stay() {
+        for (stored, typed) in [
+            ("\"fix the test\"", "fix the test"),
+            ("\"say \\\"hello\\\" twice\"", "say \"hello\" twice"),
+            ("fix the test\n", "fix the test\n"),
+            ("\"a b\" and \"c d\"", "\"a b\" and \"c d\""),
+            ("\"word\"", "\"word\""),
+            ("\"", "\""),
+            ("\"\"", "\"\""),
+            ("", ""),
+        ] {
+            assert_eq!(without_shell_quotes(stored), typed, "{stored}");
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! The files of OpenCode before 1.2: one for each session, message and part.
+//!
+//! `session/<project>/<session>.json`, `message/<session>/<message>.json` and
+//! `part/<message>/<part>.json`. Nothing in them says that a message has changed, so what every file
+//! looks like is the version of a session.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use skillopt_core::hash::sha256_parts;
+
+use super::conversation::Conversation;
+use super::record::{Message, Session};
+use crate::collection::{Collection, Listed, version};
+use crate::database::VALUE_LIMIT;
+use crate::files::{State, unopened};
+use crate::lenient::parse;
+use crate::reading::{Counts, Recorder};
+use crate::reason::Reason;
+use crate::scope::Project;
+
+/// Most files of one folder.
+const FILE_LIMIT: usize = 100_000;
+
+/// The folder of one home.
+struct Storage {
+    root: PathBuf,
+    /// The files of all sessions, in the order they were listed.
+    sessions: Vec<(String, PathBuf)>,
+}
+
+pub(super) fn open(path: &Path) -> Result<Box<dyn Collection>, Reason> {
+    Ok(Box::new(Storage {
+        root: path.to_owned(),
+        sessions: Vec::new(),
+    }))
+}
+
+impl Collection for Storage {
+    fn list(&mut self, _: &Project, counts: &mut Counts) -> Result<Vec<Listed>, Reason> {
+        let mut listed = Vec::new();
+        for project in entries(&self.root.join("session")) {
+            for path in files_in(&project) {
+                let bytes = match content(&path) {
+                    Ok(bytes) => bytes,
+                    Err(reason) => {
+                        counts.add(reason);
+                        continue;
+                    }
+                };
+                let mut spare = Vec::new();
+                let Ok((session, _)) = parse::<Session<'_>>(&bytes, &mut spare) else {
+                    counts.add(Reason::Malformed);
+                    continue;
+                };
+                if session.parent.0 {
+                    counts.add(Reason::Subagent);
+                    continue;
+                }
+                let id = stem(&path);
+                // An id that is a path would lead elsewhere.
+                if id.is_empty() || (!session.id.is_empty() && *session.id != *id) {
+                    counts.add(Reason::Malformed);
+                    continue;
+                }
+                listed.push(Listed {
+                    version: self.version_of(&path, &id),
+                    id: id.clone(),
+                    elsewhere: false,
+                });
+                self.sessions.push((id, path));
+            }
+        }
+        self.sessions.sort_unstable();
+        listed.sort_unstable_by(|a, b| b.id.cmp(&a.id));
+        Ok(listed)
+    }
+
+    fn read(&mut self, id: &str, recorder: &mut Recorder<'_>) -> Result<u64, Reason> {
+        let found = self
+            .sessions
+            .binary_search_by(|(known, _)| known.as_str().cmp(id));
+        let Some((_, path)) = found.ok().and_then(|at| self.sessions.get(at)) else {
+            return Ok(0);
+        };
+        Ok(self.read_session(path, id, recorder))
+    }
+
+    /// Every file is read as it is at that moment, as other transcripts are.
+    fn holds(&self) -> bool {
+        true
+    }
+}
+
+impl Storage {
+    fn messages(&self, session: &str) -> Vec<PathBuf> {
+        files_in(&self.root.join("message").join(session))
+    }
+
+    fn parts(&self, message: &Path) -> Vec<PathBuf> {
+        files_in(&self.root.join("part").join(stem(message)))
+    }
+
+    /// What all files of a session look like.
+    fn version_of(&self, path: &Path, id: &str) -> State {
+        let mut looks = vec![look(path)];
+        for message in self.messages(id) {
+            looks.push(look(&message));
+            looks.extend(self.parts(&message).iter().map(|part| look(part)));
+        }
+        let looks: Vec<&[u8]> = looks.iter().map(String::as_bytes).collect();
+        version(&[], &[&sha256_parts(&looks)])
+    }
+
+    fn read_session(&self, path: &Path, id: &str, recorder: &mut Recorder<'_>) -> u64 {
+        let bytes = match content(path) {
+            Ok(bytes) => bytes,
+            Err(reason) => {
+                recorder.skip(reason);
+                return 0;
+            }
+        };
+        let mut looked_at = bytes.len() as u64;
+        let mut spare = Vec::new();
+        let session = parse::<Session<'_>>(&bytes, &mut spare)
+            .map(|(session, _)| session)
+            .unwrap_or_default();
+        let created = session.time.0.unwrap_or_default().created.instant();
+        let mut messages = Vec::new();
+        for path in self.messages(id) {
+            match content(&path) {
+                Ok(data) => messages.push((order(&data), path)),
+                Err(reason) => recorder.skip(reason),
+            }
+        }
+        messages.sort_unstable_by(|(a, one), (b, other)| (a.created, one).cmp(&(b.created, other)));
+        // The oldest versions wrote only into answers where they were.
+        let directory = match &*session.directory {
+            "" => messages
+                .iter()
+                .map(|(order, _)| order.folder.as_str())
+                .find(|folder| !folder.is_empty())
+                .unwrap_or_default(),
+            directory => directory,
+        };
+        let mut conversation = Conversation::new(recorder, directory, created);
+        for (_, path) in &messages {
+            match content(path) {
+                Ok(data) => {
+                    looked_at += data.len() as u64;
+                    conversation.message(&stem(path), None, &data);
+                }
+                Err(_) => conversation.message_too_long(),
+            }
+            for part in self.parts(path) {
+                match content(&part) {
+                    Ok(data) => {
+                        looked_at += data.len() as u64;
+                        conversation.part(&data);
+                    }
+                    Err(_) => conversation.part_too_long(),
+                }
+            }
+        }
+        conversation.end();
+        looked_at
+    }
+}
+
+/// Where a message belongs among the others.
+struct Order {
+    created: Option<i64>,
+    folder: String,
+}
+
+fn order(data: &[u8]) -> Order {
+    let mut spare = Vec::new();
+    let message = parse::<Message<'_>>(data, &mut spare)
+        .map(|(message, _)| message)
+        .unwrap_or_default();
+    Order {
+        created: message.times().created.0,
+        folder: message.folder().to_owned(),
+    }
+}
+
+/// What is in a folder, in the order of the names.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let mut entries: Vec<PathBuf> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .take(FILE_LIMIT)
+        .map(|entry| entry.path())
+        .collect();
+    entries.sort_unstable();
+    entries
+}
+
+/// The files of a folder that are records.
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let mut files = entries(folder);
+    files.retain(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "json")
+    });
+    files
+}
+
+/// A file's name without its extension; empty when it is no text.
+fn stem(path: &Path) -> String {
+    path.file_stem()
+        .and_then(|stem| stem.to_str())
+        .unwrap_or_default()
+        .to_owned()
+}
+
+fn content(path: &Path) -> Result<Vec<u8>, Reason> {
+    let metadata = fs::metadata(path).map_err(|error| unopened(&error))?;
+    if !metadata.is_file() {
+        return Err(Reason::NotAFile);
+    }
+    let mut bytes = Vec::new();
+    File::open(path)
+        .map_err(|error| unopened(&error))?
+        .take(VALUE_LIMIT as u64 + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|_| Reason::Unreadable)?;
+    if bytes.len() > VALUE_LIMIT {
+        return Err(Reason::ValueTooLong);
+    }
+    Ok(bytes)
+}
+
+/// A file's name, size and time.
+fn look(path: &Path) -> String {
+    let state = fs::metadata(path).map_or_else(|_| State::default(), |found| State::of(&found));
+    format!("{}\0{state:?}", path.display())
+}
