@@ -79,6 +79,11 @@ static EFFECTS: &[Effect] = &[
         "--scope=all",
         "--all-time",
     ]),
+    effect("reads.opencode_home", "FIXTURES/opencode", sessions).with(&[
+        "--source=opencode",
+        "--scope=all",
+        "--all-time",
+    ]),
     effect("reads.scope", "all", sessions).with(&["--all-time", "--claude-home=FIXTURES/claude"]),
     effect("reads.lookback_hours", "1", tasks),
     effect("reads.max_sessions_per_night", "4", night),

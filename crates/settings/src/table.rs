@@ -206,7 +206,7 @@ settings! {
     reads.copilot_home: String = String::new(), of(Kind::Path, "copilot-home");
     /// Where Copilot Chat in VS Code keeps its files; empty for those of every VS Code there is.
     reads.vscode_home: String = String::new(), of(Kind::Path, "vscode-home");
-    /// Where Cursor keeps its files; empty for ~/.cursor.
+    /// Where Cursor keeps its files; empty for ~/.cursor and the folder of its editor.
     reads.cursor_home: String = String::new(), of(Kind::Path, "cursor-home").was(&["cursor_home"]);
     /// Where Pi keeps its files; empty for $PI_CODING_AGENT_DIR or ~/.pi/agent.
     reads.pi_home: String = String::new(), of(Kind::Path, "pi-home").was(&["pi_home"]);

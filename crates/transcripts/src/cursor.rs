@@ -1,10 +1,14 @@
-//! Cursor's agent transcripts. The format and the versions seen: `README.md` in this module's folder.
+//! Cursor: its agent transcripts, and the chats of its editor. The format and the versions seen: `README.md` in this module's folder.
 
+mod bubble;
+mod editor;
 mod paths;
 mod reader;
 mod record;
 mod workspace;
+mod workspaces;
 
+pub(crate) use editor::places;
 pub(crate) use paths::{STORES, homes, session_id, takes};
 pub(crate) use reader::{Reader, State, VERSION};
 pub(crate) use workspace::folder;

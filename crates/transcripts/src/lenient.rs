@@ -138,6 +138,52 @@ impl<'de> Deserialize<'de> for Flag {
     }
 }
 
+/// A moment, as milliseconds after the epoch or as ISO 8601; none when the value is anything else.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Moment(pub(crate) Option<Instant>);
+
+impl<'de> Deserialize<'de> for Moment {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct MomentVisitor;
+
+        impl<'de> Visitor<'de> for MomentVisitor {
+            type Value = Moment;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                expecting_anything(f)
+            }
+
+            fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
+                Ok(Moment(Number(Some(number)).instant()))
+            }
+
+            fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
+                Ok(Moment(Number(i64::try_from(number).ok()).instant()))
+            }
+
+            fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
+                Ok(Moment(Number::of_float(number).instant()))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Moment(text.trim().parse().ok()))
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+                Ok(Moment(None))
+            }
+
+            fn visit_unit<E>(self) -> Result<Self::Value, E> {
+                Ok(Moment(None))
+            }
+
+            absent!(list, map);
+        }
+
+        deserializer.deserialize_any(MomentVisitor)
+    }
+}
+
 /// Whether the key is there at all, with any value but `null`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Present(pub(crate) bool);

@@ -54,7 +54,8 @@ pub(crate) const fn takes(agent: Agent) -> fn(&Path) -> Taken {
 /// Where the agent may keep many sessions in one store below a home.
 pub(crate) fn places(agent: Agent, home: &Path) -> Vec<Place> {
     match agent {
-        Agent::Claude | Agent::Codex | Agent::Vscode | Agent::Cursor | Agent::Pi => Vec::new(),
+        Agent::Claude | Agent::Codex | Agent::Vscode | Agent::Pi => Vec::new(),
+        Agent::Cursor => cursor::places(home),
         Agent::Copilot => vec![copilot::place(home)],
         Agent::OpenCode => opencode::places(home),
     }
@@ -184,6 +185,8 @@ impl Reader {
             Self::Claude(_) | Self::Codex(_) | Self::Copilot(_) | Self::Pi(_) | Self::NoFiles => {}
             Self::Vscode(_) => recorder.place(&vscode::folder(path), ""),
             Self::Cursor(reader) => {
+                // The editor's database has ids and times as well.
+                recorder.is_fallback();
                 recorder.place(&cursor::folder(path), "");
                 reader.written(written);
             }

@@ -1,19 +1,27 @@
-//! Where Cursor keeps its agent transcripts.
+//! Where Cursor keeps its agent transcripts and its editor.
 
 use std::path::{Path, PathBuf};
 
 use crate::files::{Store, Taken};
 use crate::reason::Reason;
-use crate::surroundings::Surroundings;
+use crate::surroundings::{Platform, Surroundings};
 
 /// The folder of the transcripts in a workspace's folder.
 const TRANSCRIPTS: &str = "agent-transcripts";
 /// The folder of the store, by which workspaces are told from what lies in them.
 const PROJECTS: &str = "projects";
 
-/// `~/.cursor`, on every system.
+/// `~/.cursor`, on every system, and the folder of the editor, where the system keeps such folders.
 pub(crate) fn homes(at: &Surroundings<'_>) -> Vec<PathBuf> {
-    vec![at.home.join(".cursor")]
+    let applications = match at.platform {
+        Platform::Linux => at.path_or("XDG_CONFIG_HOME", ".config"),
+        Platform::MacOs => at.home.join("Library").join("Application Support"),
+        Platform::Windows => match at.variable("APPDATA") {
+            Some(folder) => at.path(folder),
+            None => at.home.join("AppData").join("Roaming"),
+        },
+    };
+    vec![at.home.join(".cursor"), applications.join("Cursor")]
 }
 
 /// `<home>/projects/<workspace>/agent-transcripts/<session id>/<session id>.jsonl`.
@@ -54,15 +62,25 @@ pub(crate) use crate::files::stem as session_id;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::surroundings::Platform;
     use crate::surroundings::tests::with;
 
     #[test]
-    fn the_home_is_the_same_everywhere() {
-        for platform in [Platform::Linux, Platform::MacOs, Platform::Windows] {
+    fn homes_of_every_system() {
+        let homes = |platform, variables: &[(&str, &str)]| with(platform, variables, homes);
+        for (platform, variables, editor) in [
+            (Platform::Linux, &[][..], "/home/dana/.config/Cursor"),
+            (Platform::Linux, &[("XDG_CONFIG_HOME", "/c")], "/c/Cursor"),
+            (
+                Platform::MacOs,
+                &[("XDG_CONFIG_HOME", "/c")],
+                "/home/dana/Library/Application Support/Cursor",
+            ),
+            (Platform::Windows, &[("AppData", "/r")], "/r/Cursor"),
+            (Platform::Windows, &[], "/home/dana/AppData/Roaming/Cursor"),
+        ] {
             assert_eq!(
-                with(platform, &[], homes),
-                [Path::new("/home/dana/.cursor")]
+                homes(platform, variables),
+                [Path::new("/home/dana/.cursor"), Path::new(editor)]
             );
         }
     }
