@@ -155,7 +155,8 @@ pub(crate) enum Sleep {
         #[arg(long, value_name = "PROPOSAL")]
         staging: Option<String>,
         /// Only this skill, by its name or the id of the document; may be given several times.
-        #[arg(long, value_name = "NAME")]
+        // A setting has the same name, and given values are looked for by it.
+        #[arg(id = "chosen_skill", long = "skill", value_name = "NAME")]
         skill: Vec<String>,
         /// All skills, and no memory document.
         #[arg(long)]
