@@ -2,13 +2,19 @@
 
 use skillopt_core::text::head;
 
+/// How a private span begins.
+const PRIVATE: &str = "<private>";
+
 /// Whether a program or a command wrote this. Agents that mark such text in their records do not
 /// need it.
 pub(crate) fn is_meta(text: &str) -> bool {
     let text = text.trim();
     let beginning = head(text, 200);
-    // A span marked as private is the person's own mark.
-    (text.starts_with('<') && text.ends_with('>') && !text.starts_with("<private>"))
+    // A span marked as private is the person's own mark, in any case of letters.
+    let private = text
+        .get(..PRIVATE.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(PRIVATE));
+    (text.starts_with('<') && text.ends_with('>') && !private)
         || (text.starts_with('/') && text.split_whitespace().count() <= 3)
         || text.starts_with("[Pasted text")
         || text.starts_with("Caveat:")
@@ -40,6 +46,7 @@ mod tests {
             "a < b > c",
             "/src/a.rs is broken, fix it",
             "<private>acme</private> wants a <div>",
+            "<Private>x</private>",
         ] {
             assert!(!is_meta(text), "{text}");
         }

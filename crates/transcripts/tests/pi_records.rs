@@ -170,7 +170,8 @@ fn failed_turns_are_no_answers_and_aborted_ones_are_complaints() {
     assert_eq!(left_out(&harvest, Reason::ApiError), 1);
     let human: Vec<_> = harvest.sessions[0].human_turns().collect();
     assert!(!human[0].interrupted && human[1].interrupted);
-    assert_eq!(human[1].feedback, ["neg:interrupted"]);
+    // Nothing came after it.
+    assert_eq!(human[1].feedback, ["neg:interrupted", "neg:abandoned"]);
 }
 
 #[test]
