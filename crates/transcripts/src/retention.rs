@@ -37,11 +37,10 @@ impl Retention {
     pub fn of(agent: Agent, homes: &[PathBuf]) -> Self {
         match agent {
             Agent::Claude => claude(homes),
-            // Archiving and compressing are all it does (codex issue 28187).
-            Agent::Codex => Self::Keeps,
-            Agent::Copilot | Agent::Vscode | Agent::Cursor | Agent::Pi | Agent::OpenCode => {
-                Self::Unknown
-            }
+            // Archiving and compressing are all Codex does (codex issue 28187); OpenCode cleans
+            // nothing up (opencode issue 4980).
+            Agent::Codex | Agent::OpenCode => Self::Keeps,
+            Agent::Copilot | Agent::Vscode | Agent::Cursor | Agent::Pi => Self::Unknown,
         }
     }
 
