@@ -151,7 +151,7 @@ fn a_rejected_rule_is_remembered_with_its_reason() {
         .run(&["proposal", "reject", "--reason", "too formal", "--json"])
         .json();
     assert_eq!(rejected["targets"][0], "claude:skill");
-    let none = home.run(&["proposal", "show", "--json"]);
+    let none = home.run(&["proposal", "adopt", "--json"]);
     assert_eq!(
         (none.code, none.json()["error"].as_str()),
         (1, Some("no_staging"))

@@ -1,5 +1,6 @@
 //! Proposals in the morning: list, show, adopt, reject, take back.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -12,10 +13,11 @@ use skillopt_core::gate::Decision;
 use skillopt_settings::Settings;
 use skillopt_sleep::adopt::{self, PlannedDocument, RejectedRules, Selection};
 use skillopt_sleep::context::Context;
+use skillopt_sleep::evidence::Evidence;
 use skillopt_sleep::revalidate;
 use skillopt_sleep::selection::rejected_rules;
-use skillopt_store::proposals::{self, Proposal, State};
-use skillopt_store::receipts::Receipt;
+use skillopt_store::proposals::{self, Proposal, ProposalTarget, State};
+use skillopt_store::receipts::{self, Receipt};
 use skillopt_store::{blobs, files};
 
 use crate::context::App;
@@ -71,7 +73,7 @@ pub async fn list(app: &App, input: ListInput) -> Result<Vec<ProposalRow>, Probl
     })
 }
 
-/// Which proposal; the newest that waits when empty.
+/// Which proposal; the newest that waits when empty, or else the newest.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShowInput {
     /// Its id.
@@ -93,6 +95,8 @@ pub struct ShownDocument {
     pub path: String,
     /// `pending`, `adopted`, …
     pub state: proposals::TargetState,
+    /// Why it was rejected; empty when it was not, or when no reason was given.
+    pub reason: String,
     /// The verdict in a sentence.
     pub sentence: String,
     /// Held-out score of the document as it is.
@@ -101,6 +105,8 @@ pub struct ShownDocument {
     pub after: Option<f64>,
     /// The per-task table.
     pub decision: Value,
+    /// The requests of the tasks in the table, redacted, by id.
+    pub requests: BTreeMap<String, String>,
     /// Rules with the numbers they are chosen by.
     pub rules: Vec<Rule>,
     /// What the scan found.
@@ -125,6 +131,10 @@ pub struct Rule {
     /// The edit, with the tasks and turns it came from.
     #[serde(flatten)]
     pub edit: Edit,
+    /// Corrections behind it, in the user's own redacted words; empty once they have expired.
+    pub quotes: Vec<String>,
+    /// Whether it was adopted and still stands.
+    pub adopted: bool,
 }
 
 /// A proposal for review.
@@ -137,13 +147,26 @@ pub struct Shown {
     pub documents: Vec<ShownDocument>,
     /// The scores come from a built-in simulation.
     pub simulated: bool,
+    /// None was named and none waits: this is the newest one that was decided.
+    pub instead: bool,
 }
 
-/// Shows a proposal, and remembers that it was looked at.
+/// Shows a proposal, and remembers that it was looked at. When none is named and none waits, the newest
+/// one that was decided.
 pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
-    let (context, id) = find(app, input.id.as_deref(), input.project.as_deref())?;
+    let found = find(app, input.id.as_deref(), input.project.as_deref());
+    let (context, id, instead) = match found {
+        Ok((context, id)) => (context, id, false),
+        Err(problem) if problem.code == "no_staging" => {
+            let (context, id) = newest_decided(app, input.project.as_deref())?.ok_or(problem)?;
+            (context, id, true)
+        }
+        Err(problem) => return Err(problem),
+    };
     let (proposal, targets) = adopt::find(&context, &id)?;
     let rejected = rejected_rules(&context, &proposal, &targets)?;
+    let evidence = Evidence::of(&context, &proposal, &compared(&targets))?;
+    let standing = app.store.read(|db| receipts::standing(db, &id))?;
     let mut number = 0;
     let mut documents = Vec::new();
     let mut simulated = false;
@@ -174,6 +197,10 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
                 .and_then(Value::as_str)
                 .unwrap_or_default()
                 .to_owned(),
+            requests: compared(std::slice::from_ref(&target))
+                .into_iter()
+                .filter_map(|task| Some((task.to_owned(), evidence.request(task)?.to_owned())))
+                .collect(),
             decision: target.detail.get("decision").cloned().unwrap_or_default(),
             warnings: target.detail.get("warnings").cloned().unwrap_or_default(),
             rules: target
@@ -184,6 +211,10 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
                     Rule {
                         number,
                         rejected: rejected.contains(&number),
+                        quotes: evidence.quotes(&edit),
+                        adopted: standing.iter().any(|receipt| {
+                            receipt.target == target.target && receipt.edits.contains(&edit)
+                        }),
                         edit,
                     }
                 })
@@ -193,6 +224,7 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
             kind: target.kind,
             path: target.live_path,
             state: target.state,
+            reason: target.reason,
             before: target.before,
             after: target.after,
             flags: target.flags,
@@ -205,7 +237,36 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
         proposal,
         documents,
         simulated,
+        instead,
     }))
+}
+
+/// Ids of the held-out tasks these documents were compared on.
+fn compared(targets: &[ProposalTarget]) -> Vec<&str> {
+    targets
+        .iter()
+        .filter_map(|target| target.detail.get("decision")?.get("deltas")?.as_array())
+        .flatten()
+        .filter_map(|delta| delta.get("task")?.as_str())
+        .collect()
+}
+
+/// The newest proposal of a project that was decided, if there is one.
+fn newest_decided(
+    app: &App,
+    project: Option<&std::path::Path>,
+) -> Result<Option<(Context, String)>, Problem> {
+    let project = app
+        .known_project(project)?
+        .ok_or_else(crate::project::not_registered)?;
+    let newest = app
+        .store
+        .read(|db| proposals::list(db, Some(&project.id), 50))?
+        .into_iter()
+        .find(|proposal| proposal.state != State::Draft);
+    newest
+        .map(|proposal| Ok((app.night(project)?, proposal.id)))
+        .transpose()
 }
 
 /// What is adopted.
@@ -265,7 +326,7 @@ pub async fn adopt(app: &App, input: AdoptInput) -> Result<Box<AdoptOutput>, Pro
         rules: input.rules,
     };
     let planned = adopt::plan(&context, &id, &selection)?;
-    let (proposal, _) = adopt::find(&context, &id)?;
+    let (proposal, targets) = adopt::find(&context, &id)?;
     let mut output = AdoptOutput {
         proposal: id,
         staging_dir: proposal.dir,
@@ -276,6 +337,16 @@ pub async fn adopt(app: &App, input: AdoptInput) -> Result<Box<AdoptOutput>, Pro
         adopted: false,
         refused: false,
     };
+    if planned.is_untested() && !input.validate {
+        output.notes.push(
+            "Only some of the rules are taken: the gate has not seen this combination. \
+             Add --validate to test it first."
+                .to_owned(),
+        );
+    }
+    output
+        .notes
+        .extend(to_know(&context, &planned.documents, &targets));
     let mut worth_it = true;
     // A plan shows and spends nothing.
     if input.validate && planned.is_untested() && !input.plan_only {
@@ -302,6 +373,37 @@ pub async fn adopt(app: &App, input: AdoptInput) -> Result<Box<AdoptOutput>, Pro
         output.adopted = true;
     }
     Ok(Box::new(output))
+}
+
+/// What to know of these documents before they are written.
+fn to_know(
+    context: &Context,
+    documents: &[PlannedDocument],
+    targets: &[ProposalTarget],
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    if targets
+        .iter()
+        .any(|target| target.detail.get("simulated") == Some(&Value::Bool(true)))
+    {
+        notes.push(
+            "A built-in simulation made and scored these rules, not a model; read them with care."
+                .to_owned(),
+        );
+    }
+    for document in documents {
+        let root = std::path::Path::new(&context.project.root);
+        let inside = [&document.path, &document.real_path]
+            .iter()
+            .any(|path| std::path::Path::new(path).starts_with(root));
+        if !inside {
+            notes.push(format!(
+                "{} is read in all your projects, not only in this one.",
+                document.path
+            ));
+        }
+    }
+    notes
 }
 
 /// What is rejected.

@@ -25,6 +25,19 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// A number with its noun: `1 file`, `2 files`, `0 tries`. For nouns with a regular plural; a noun may
+/// have words before it.
+#[must_use]
+pub fn counted(count: u64, noun: &str) -> String {
+    if count == 1 {
+        return format!("1 {noun}");
+    }
+    match noun.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'o']) => format!("{count} {stem}ies"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,5 +48,13 @@ mod tests {
         assert_eq!(cut("zürich", 6), "zürich");
         assert_eq!(cut("zürich", 3), "zür …");
         assert_eq!(one_line("  a\n\tb  c "), "a b c");
+    }
+
+    #[test]
+    fn one_thing_is_not_several() {
+        assert_eq!(counted(1, "held-out task"), "1 held-out task");
+        assert_eq!(counted(0, "file"), "0 files");
+        assert_eq!(counted(2, "try"), "2 tries");
+        assert_eq!(counted(2, "day"), "2 days");
     }
 }

@@ -129,13 +129,6 @@ pub fn plan(context: &Context, id: &str, selection: &Selection) -> Result<Planne
         });
         documents.push(planned);
     }
-    if documents.iter().any(|document| document.subset) {
-        notes.push(
-            "Only some of the rules are taken: the gate has not seen this combination. \
-             Add --validate to test it first."
-                .to_owned(),
-        );
-    }
     let plan = Plan {
         kind: Kind::Adopt,
         proposal: proposal.id.clone(),
@@ -256,7 +249,7 @@ pub fn reject(
 
 /// What taking back an adoption would do: of a proposal, or of the newest one of the project.
 ///
-/// Errors: `nothing_to_roll_back`, `before_image_missing`.
+/// Errors: `nothing_to_roll_back`, `already_rolled_back`, `before_image_missing`.
 pub fn rollback_plan(context: &Context, proposal: Option<&str>) -> Result<(String, Plan), Problem> {
     let standing = context.store.read(|db| match proposal {
         Some(id) => receipts::standing(db, id),
@@ -270,6 +263,18 @@ pub fn rollback_plan(context: &Context, proposal: Option<&str>) -> Result<(Strin
         }
     })?;
     let Some(first) = standing.first() else {
+        if let Some(id) = proposal
+            && find(context, id)?
+                .1
+                .iter()
+                .any(|target| target.state == TargetState::RolledBack)
+        {
+            return Err(Problem::permanent(
+                "already_rolled_back",
+                format!("The adoption of proposal {id} was rolled back before."),
+                "`skillopt proposal show` says when.",
+            ));
+        }
         return Err(Problem::permanent(
             "nothing_to_roll_back",
             match proposal {
@@ -288,12 +293,28 @@ pub fn rollback_plan(context: &Context, proposal: Option<&str>) -> Result<(Strin
 
 /// Takes an adoption back, byte for byte. Refuses with `file_changed` when a file was edited since.
 pub fn rollback(context: &Context, id: &str, plan: &Plan) -> Result<Vec<Receipt>, Problem> {
-    adoption::perform(&context.store, &context.paths, plan, |tx, _| {
+    let taken_back = adoption::perform(&context.store, &context.paths, plan, |tx, _| {
         for change in &plan.changes {
             proposals::decide(tx, id, &change.target, TargetState::RolledBack, "")?;
         }
         Ok(())
-    })
+    });
+    taken_back.map_err(edited_since_adoption)
+}
+
+/// The store speaks of what a change was made for; here that is the adoption, not the proposal.
+fn edited_since_adoption(problem: Problem) -> Problem {
+    if problem.code != "file_changed" {
+        return problem;
+    }
+    Problem::permanent(
+        "file_changed",
+        problem
+            .message
+            .replace("since the proposal was made", "since it was adopted"),
+        "Nothing was written. Undo your own edit first, or take the rules out by hand; the text from \
+         before the adoption is in the backups of the data folder.",
+    )
 }
 
 /// Plans one document against what is there now.

@@ -7,6 +7,7 @@ pub mod adopt;
 pub mod consolidate;
 pub mod context;
 pub mod estimate;
+pub mod evidence;
 pub mod experiment;
 pub mod gather;
 pub mod harvesting;

@@ -1,10 +1,14 @@
 //! Proposals as text.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use serde_json::Value;
-use skillopt_app::proposal::{AdoptOutput, ProposalRow, Rejected, Shown, unified};
-use skillopt_store::proposals::TargetState;
+use skillopt_app::proposal::{
+    AdoptOutput, ProposalRow, Rejected, Rule, Shown, ShownDocument, unified,
+};
+use skillopt_app::types::{TargetState, counted};
+use skillopt_core::text::{cut, one_line};
 
 use super::{local, score, tinted, word};
 use crate::terminal::plain;
@@ -28,11 +32,11 @@ pub(crate) fn list(rows: &[ProposalRow], out: &mut String) -> std::fmt::Result {
         for target in &row.targets {
             writeln!(
                 out,
-                "    {}: {} -> {}, {} rules, {}",
+                "    {}: {} -> {}, {}, {}",
                 plain(target["path"].as_str().unwrap_or("")),
                 score(target["before"].as_f64()),
                 score(target["after"].as_f64()),
-                target["rules"],
+                counted(target["rules"].as_u64().unwrap_or(0), "rule"),
                 target["state"].as_str().unwrap_or("")
             )?;
         }
@@ -41,82 +45,13 @@ pub(crate) fn list(rows: &[ProposalRow], out: &mut String) -> std::fmt::Result {
 }
 
 pub(crate) fn show(shown: &Shown, only_diff: bool, out: &mut String) -> std::fmt::Result {
+    if !only_diff {
+        header(shown, out)?;
+    }
     for document in &shown.documents {
-        if only_diff {
-            diff(
-                &document.text_before,
-                &document.text_after,
-                &document.path,
-                out,
-            )?;
-            continue;
+        if !only_diff {
+            one_document(document, shown.simulated, out)?;
         }
-        writeln!(out, "{} ({})", plain(&document.path), document.target)?;
-        writeln!(out, "  {}", plain(&document.sentence))?;
-        writeln!(
-            out,
-            "  held-out score {} -> {}",
-            score(document.before),
-            score(document.after)
-        )?;
-        if shown.simulated {
-            writeln!(
-                out,
-                "  The scores come from a built-in simulation, not from a model."
-            )?;
-        }
-        if !document.unchanged && document.state == TargetState::Pending {
-            writeln!(
-                out,
-                "  ! The file was changed since; it cannot be adopted as it is."
-            )?;
-        }
-        for flag in document.flags.as_array().into_iter().flatten() {
-            writeln!(
-                out,
-                "  ! {} ({})",
-                plain(flag["sentence"].as_str().unwrap_or("")),
-                plain(flag["excerpt"].as_str().unwrap_or(""))
-            )?;
-        }
-        for warning in document.warnings.as_array().into_iter().flatten() {
-            writeln!(out, "  ! {}", plain(warning.as_str().unwrap_or("")))?;
-        }
-        for rule in &document.rules {
-            let text = if rule.edit.content.is_empty() {
-                &rule.edit.anchor
-            } else {
-                &rule.edit.content
-            };
-            writeln!(
-                out,
-                "  {:>2}. {} {}{}",
-                rule.number,
-                word(&rule.edit.op),
-                plain(text),
-                if rule.rejected {
-                    "   (you rejected it)"
-                } else {
-                    ""
-                }
-            )?;
-            let sessions: std::collections::BTreeSet<&str> = rule
-                .edit
-                .turns
-                .iter()
-                .map(|turn| turn.session.as_str())
-                .collect();
-            if !sessions.is_empty() {
-                writeln!(
-                    out,
-                    "      from {} of your turns in {} sessions",
-                    rule.edit.turns.len(),
-                    sessions.len()
-                )?;
-            }
-        }
-        deltas(&document.decision, out)?;
-        writeln!(out)?;
         diff(
             &document.text_before,
             &document.text_after,
@@ -127,19 +62,150 @@ pub(crate) fn show(shown: &Shown, only_diff: bool, out: &mut String) -> std::fmt
     Ok(())
 }
 
-/// Task by task, before and after.
-pub(crate) fn deltas(decision: &Value, out: &mut String) -> std::fmt::Result {
-    for delta in decision["deltas"].as_array().into_iter().flatten() {
+/// Which proposal it is and what was decided.
+fn header(shown: &Shown, out: &mut String) -> std::fmt::Result {
+    let proposal = &shown.proposal;
+    if shown.instead {
         writeln!(
             out,
-            "      {:<20} {} -> {}  {}",
-            plain(delta["task"].as_str().unwrap_or("")),
-            score(delta["before"].as_f64()),
-            score(delta["after"].as_f64()),
-            delta["status"].as_str().unwrap_or("")
+            "No proposal waits. This is the newest that was decided."
         )?;
     }
+    write!(
+        out,
+        "Proposal {}: {}, made {}",
+        proposal.id,
+        word(&proposal.state),
+        local(proposal.created_at)
+    )?;
+    if let Some(decided) = proposal.decided_at {
+        write!(out, ", decided {}", local(decided))?;
+    }
+    writeln!(out)?;
+    let reasons: BTreeSet<&str> = shown
+        .documents
+        .iter()
+        .map(|document| document.reason.as_str())
+        .filter(|reason| !reason.is_empty())
+        .collect();
+    for reason in reasons {
+        writeln!(out, "Reason: {}", plain(reason))?;
+    }
+    let adopted: Vec<String> = shown
+        .documents
+        .iter()
+        .flat_map(|document| &document.rules)
+        .filter(|rule| rule.adopted)
+        .map(|rule| rule.number.to_string())
+        .collect();
+    if !adopted.is_empty() {
+        writeln!(out, "Adopted rules: {}", adopted.join(", "))?;
+    }
+    writeln!(out)
+}
+
+fn one_document(document: &ShownDocument, simulated: bool, out: &mut String) -> std::fmt::Result {
+    writeln!(out, "{} ({})", plain(&document.path), document.target)?;
+    writeln!(out, "  {}", plain(&document.sentence))?;
+    writeln!(
+        out,
+        "  held-out score {} -> {}",
+        score(document.before),
+        score(document.after)
+    )?;
+    if simulated {
+        writeln!(
+            out,
+            "  The scores come from a built-in simulation, not from a model."
+        )?;
+    }
+    if !document.unchanged && document.state == TargetState::Pending {
+        writeln!(
+            out,
+            "  ! The file was changed since; it cannot be adopted as it is."
+        )?;
+    }
+    for flag in document.flags.as_array().into_iter().flatten() {
+        writeln!(
+            out,
+            "  ! {} ({})",
+            plain(flag["sentence"].as_str().unwrap_or("")),
+            plain(flag["excerpt"].as_str().unwrap_or(""))
+        )?;
+    }
+    for warning in document.warnings.as_array().into_iter().flatten() {
+        writeln!(out, "  ! {}", plain(warning.as_str().unwrap_or("")))?;
+    }
+    for rule in &document.rules {
+        one_rule(rule, out)?;
+    }
+    deltas(&document.decision, &document.requests, out)?;
+    writeln!(out)
+}
+
+/// Task by task, before and after, with the request where it is known.
+pub(crate) fn deltas(
+    decision: &Value,
+    requests: &BTreeMap<String, String>,
+    out: &mut String,
+) -> std::fmt::Result {
+    for delta in decision["deltas"].as_array().into_iter().flatten() {
+        let task = delta["task"].as_str().unwrap_or("");
+        let request = requests.get(task).map_or("", String::as_str);
+        let line = format!(
+            "      {} -> {}  {:<9}  {}  {}",
+            score(delta["before"].as_f64()),
+            score(delta["after"].as_f64()),
+            delta["status"].as_str().unwrap_or(""),
+            plain(task),
+            excerpt(request, 70)
+        );
+        writeln!(out, "{}", line.trim_end())?;
+    }
     Ok(())
+}
+
+fn one_rule(rule: &Rule, out: &mut String) -> std::fmt::Result {
+    let text = if rule.edit.content.is_empty() {
+        &rule.edit.anchor
+    } else {
+        &rule.edit.content
+    };
+    writeln!(
+        out,
+        "  {:>2}. {} {}{}",
+        rule.number,
+        word(&rule.edit.op),
+        plain(text),
+        if rule.rejected {
+            "   (you rejected it)"
+        } else {
+            ""
+        }
+    )?;
+    let sessions: BTreeSet<&str> = rule
+        .edit
+        .turns
+        .iter()
+        .map(|turn| turn.session.as_str())
+        .collect();
+    if !sessions.is_empty() {
+        writeln!(
+            out,
+            "      from {} of yours in {}",
+            counted(rule.edit.turns.len() as u64, "turn"),
+            counted(sessions.len() as u64, "session")
+        )?;
+    }
+    for quote in &rule.quotes {
+        writeln!(out, "      you said: {}", excerpt(quote, 140))?;
+    }
+    Ok(())
+}
+
+/// The beginning of a text of strangers, on one line.
+fn excerpt(text: &str, limit: usize) -> String {
+    plain(&cut(&one_line(text), limit))
 }
 
 /// A unified diff, added and removed told apart by sign, and by colour on a terminal.
@@ -191,9 +257,9 @@ pub(crate) fn adopted(adopted: &AdoptOutput, out: &mut String) -> std::fmt::Resu
         for receipt in &adopted.receipts {
             writeln!(
                 out,
-                "Adopted: {} ({} rules)",
+                "Adopted: {} ({})",
                 plain(&receipt.real_path),
-                receipt.edits.len()
+                counted(receipt.edits.len() as u64, "rule")
             )?;
         }
         return writeln!(

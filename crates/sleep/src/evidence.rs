@@ -1,0 +1,125 @@
+//! What a proposal rests on, read back from the night that made it: the words of the user behind each
+//! rule, and the requests of the held-out tasks.
+//!
+//! The words are there as long as the night's evidence is; afterwards a proposal is shown without them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use skillopt_core::Problem;
+use skillopt_core::edit::Edit;
+use skillopt_core::task::{SourceTurn, Task};
+use skillopt_store::proposals::Proposal;
+use skillopt_store::{stages, tasks};
+
+use crate::context::Context;
+use crate::mine::Mined;
+
+/// How many of the user's corrections stand behind a rule when it is shown.
+const QUOTES: usize = 2;
+/// Shortest word that makes a correction resemble a rule, in code points.
+const SHORTEST_WORD: usize = 4;
+
+/// The evidence of one proposal.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Evidence {
+    words: BTreeMap<SourceTurn, String>,
+    requests: BTreeMap<String, String>,
+}
+
+impl Evidence {
+    /// Reads what is still kept of the proposal's night, and the requests of these tasks.
+    pub fn of(context: &Context, proposal: &Proposal, held_out: &[&str]) -> Result<Self, Problem> {
+        context.store.read(|db| {
+            let mut evidence = Self::default();
+            let mined: Option<Mined> = stages::output(db, proposal.night, "mine")?;
+            for correction in mined.into_iter().flat_map(|mined| mined.corrections) {
+                evidence.words.insert(correction.turn, correction.words);
+            }
+            for id in held_out {
+                if let Some(archived) = tasks::get(db, &proposal.project, id)? {
+                    let task = archived.task;
+                    evidence.requests.insert(task.id, task.intent);
+                }
+            }
+            if evidence.requests.len() < held_out.len() {
+                // A task given in a file is in no archive, but it was frozen with its slice.
+                for stage in stages::list(db, proposal.night)? {
+                    if stage.name.ends_with("/validation") {
+                        let slice: Option<Vec<Task>> =
+                            stages::output(db, proposal.night, &stage.name)?;
+                        for task in slice.into_iter().flatten() {
+                            evidence.requests.entry(task.id).or_insert(task.intent);
+                        }
+                    }
+                }
+            }
+            Ok(evidence)
+        })
+    }
+
+    /// The request of a held-out task, redacted.
+    #[must_use]
+    pub fn request(&self, task: &str) -> Option<&str> {
+        self.requests.get(task).map(String::as_str)
+    }
+
+    /// What the user said that led to a rule: at most two corrections, redacted, none twice; those
+    /// first that share most words with the rule.
+    #[must_use]
+    pub fn quotes(&self, edit: &Edit) -> Vec<String> {
+        let rule = words(&format!("{} {}", edit.content, edit.anchor));
+        let said: BTreeSet<&String> = edit
+            .turns
+            .iter()
+            .filter_map(|turn| self.words.get(turn))
+            .collect();
+        let mut said: Vec<&String> = said.into_iter().collect();
+        said.sort_by_key(|quote| std::cmp::Reverse(words(quote).intersection(&rule).count()));
+        said.into_iter().take(QUOTES).cloned().collect()
+    }
+}
+
+fn words(text: &str) -> BTreeSet<String> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| word.chars().count() >= SHORTEST_WORD)
+        .map(str::to_lowercase)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skillopt_core::edit::EditOp;
+
+    #[test]
+    fn the_correction_that_speaks_of_the_rule_comes_first() {
+        let turn = |id: &str| SourceTurn {
+            session: "s".to_owned(),
+            turn: id.to_owned(),
+        };
+        let mut evidence = Evidence::default();
+        for (id, words) in [
+            ("a", "Answer in British spelling."),
+            ("b", "No, add a section called Risks."),
+            ("c", "Add a section called Risks, please."),
+            ("d", "Nobody asked for this rule."),
+        ] {
+            evidence.words.insert(turn(id), words.to_owned());
+        }
+        let edit = Edit {
+            op: EditOp::Add,
+            content: "Give the reply a section called \"Risks\".".to_owned(),
+            anchor: String::new(),
+            rationale: String::new(),
+            tasks: Vec::new(),
+            turns: vec![turn("a"), turn("b"), turn("c"), turn("gone")],
+        };
+        assert_eq!(
+            evidence.quotes(&edit),
+            [
+                "Add a section called Risks, please.",
+                "No, add a section called Risks."
+            ]
+        );
+    }
+}
