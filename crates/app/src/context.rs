@@ -155,6 +155,17 @@ impl App {
         }
     }
 
+    /// The project a command only looks at: the registered one, else what would be registered. Nothing
+    /// is written.
+    ///
+    /// Errors: `project_folder_missing`, `project_is_home`.
+    pub fn looked_at(&self, named: Option<&Path>) -> Result<Project, Problem> {
+        match self.known_project(named)? {
+            Some(project) => Ok(project),
+            None => projects::unregistered(&self.project_root(named)?, self.clock.now()),
+        }
+    }
+
     /// The folder a command is about. Error: `project_is_home`.
     pub(crate) fn project_root(&self, named: Option<&Path>) -> Result<PathBuf, Problem> {
         let root = named.map_or_else(

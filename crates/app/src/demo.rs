@@ -34,8 +34,12 @@ pub struct Demonstration {
     pub report: NightReport,
     /// What it proposes.
     pub proposal: Option<Shown>,
+    /// Lines for a shell of its own in which the sample is home; the commands below need them.
+    pub setup: Vec<String>,
     /// Commands that go on from here.
     pub next: Vec<String>,
+    /// The command that deletes the sample with everything in it.
+    pub delete: String,
 }
 
 /// Runs the demonstration. The user's own folders are not touched.
@@ -92,21 +96,26 @@ pub async fn demo(app: &App, input: DemoInput) -> Result<Box<Demonstration>, Pro
         None => None,
     };
     let quoted = |path: &std::path::Path| shell::word(&path.to_string_lossy());
-    let prefix = format!(
-        "cd {} && HOME={} SKILLOPT_DATA_DIR={} SKILLOPT_CONFIG_DIR={} skillopt",
-        quoted(&project),
-        quoted(&home),
-        quoted(&home.join("skillopt-data")),
-        quoted(&home.join("skillopt-config")),
-    );
-    let next = ["proposal adopt", "rollback", "night show"]
-        .map(|command| format!("{prefix} {command}"))
+    let setup = vec![
+        format!("cd {}", quoted(&project)),
+        format!(
+            "export HOME={} SKILLOPT_DATA_DIR={} SKILLOPT_CONFIG_DIR={}",
+            quoted(&home),
+            quoted(&home.join("skillopt-data")),
+            quoted(&home.join("skillopt-config")),
+        ),
+    ];
+    let next = ["proposal show", "proposal adopt", "rollback", "night show"]
+        .map(|command| format!("skillopt {command}"))
         .into();
+    let delete = format!("rm -r {}", quoted(&home));
     Ok(Box::new(Demonstration {
         home,
         project,
         report: ran.report,
         proposal: shown,
+        setup,
         next,
+        delete,
     }))
 }

@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skillopt_core::Problem;
-use skillopt_sleep::sources::{self, SourceStatus};
-use skillopt_sleep::{harvesting, targets};
+use skillopt_core::text::counted;
+use skillopt_sleep::{harvesting, preview, targets};
 use skillopt_store::{Paths, repair};
-use skillopt_transcripts::Unit;
 
 use crate::context::App;
 use crate::schedule;
+use crate::sleep::as_problem;
+
+mod sessions;
 
 /// What is checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +59,8 @@ pub struct Diagnosis {
     pub healthy: bool,
     /// Every check.
     pub findings: Vec<Finding>,
+    /// What the next night would do, after the words "Tonight would".
+    pub tonight: String,
 }
 
 impl Diagnosis {
@@ -83,20 +87,58 @@ pub async fn doctor(app: &App, input: DoctorInput) -> Result<Diagnosis, Problem>
         findings.push(as_scheduled(&mut app, input.project.as_deref()));
     }
     findings.push(database(&app));
+    let mut tonight = None;
     match app
-        .project(input.project.as_deref())
+        .looked_at(input.project.as_deref())
         .and_then(|project| app.night(project))
     {
         Err(problem) => findings.push(bad("settings", &problem)),
         Ok(context) => {
             findings.push(good("settings", "The settings can be read.", Value::Null));
-            findings.extend(sessions(&context));
+            findings.extend(sessions::findings(&context));
             findings.push(documents(&context));
-            findings.push(backends(&context).await);
+            findings.push(backends(&context, input.as_scheduled).await);
+            tonight = Some(context);
         }
     }
-    let healthy = !findings.iter().any(|finding| finding.health == Health::Bad);
-    Ok(Diagnosis { healthy, findings })
+    let first_bad = findings
+        .iter()
+        .find(|finding| finding.health == Health::Bad);
+    let healthy = first_bad.is_none();
+    let tonight = match (first_bad, &tonight) {
+        (None, Some(context)) => expected(context).await,
+        (Some(finding), _) => format!("fail: {}", finding.message),
+        (None, None) => "fail.".to_owned(),
+    };
+    Ok(Diagnosis {
+        healthy,
+        findings,
+        tonight,
+    })
+}
+
+/// What a night would do now, when nothing stands in its way.
+async fn expected(context: &skillopt_sleep::Context) -> String {
+    let preview = match preview::preview(context, None, false).await {
+        Ok(preview) => preview,
+        Err(stop) => return format!("stop: {}", as_problem(stop).message),
+    };
+    if let Some(problem) = &preview.budget_problem {
+        return format!("stop: {}", problem.message);
+    }
+    let sessions = counted(preview.n_sessions as u64, "session");
+    match (preview.n_sessions, preview.n_tasks) {
+        (0, 0) => "find nothing new.".to_owned(),
+        (_, 0) => format!("read {sessions} and find no task that can be judged and recurs yet."),
+        (_, tasks) => format!(
+            "read {sessions} and replay {}, with at most {}.",
+            counted(tasks as u64, "task"),
+            counted(
+                preview.forecast.calls + preview.forecast.mining_calls,
+                "model call"
+            )
+        ),
+    }
 }
 
 /// Gives `app` the environment of the scheduled run, and says whether that finds the same folders.
@@ -179,74 +221,6 @@ fn database(app: &App) -> Finding {
     }
 }
 
-fn sessions(context: &skillopt_sleep::Context) -> Vec<Finding> {
-    let harvest = match harvesting::read(context, true) {
-        Ok(harvest) => harvest,
-        Err(problem) => return vec![bad("sessions", &problem)],
-    };
-    sources::statuses(context, &harvest)
-        .into_iter()
-        .map(source)
-        .collect()
-}
-
-/// One agent's sessions. That an agent is not there is no fault of a machine.
-fn source(status: SourceStatus) -> Finding {
-    let subject = format!("sessions of {}", status.title);
-    let detail = json!(status);
-    if let Some(warning) = status.warning {
-        return Finding {
-            health: Health::Warning,
-            guidance: warning.guidance,
-            ..good(&subject, warning.message, detail)
-        };
-    }
-    if !status.present {
-        return Finding {
-            guidance: "Nothing to do if you do not use it; else set its folder in the settings."
-                .to_owned(),
-            ..good(
-                &subject,
-                format!("{} has no sessions here.", status.title),
-                detail,
-            )
-        };
-    }
-    let message = match status.sessions {
-        1 => "1 session of this project was found.".to_owned(),
-        count => format!("{count} sessions of this project were found."),
-    };
-    if status.sessions == 0 {
-        return Finding {
-            health: Health::Warning,
-            guidance: why_nothing(&status),
-            ..good(&subject, message, detail)
-        };
-    }
-    good(
-        &subject,
-        format!("{message} {}", status.retention.sentence()),
-        detail,
-    )
-}
-
-/// Why an agent that is there has no session of the project.
-fn why_nothing(status: &SourceStatus) -> String {
-    let most = status
-        .skipped
-        .iter()
-        .filter(|count| matches!(count.unit, Unit::File | Unit::Session | Unit::Turn))
-        .max_by_key(|count| count.count);
-    let reason = match most {
-        Some(count) => format!(
-            "Most often left out ({} times): {}",
-            count.count, count.sentence
-        ),
-        None => "Its folders hold no transcript.".to_owned(),
-    };
-    format!("{reason} {}", status.retention.sentence())
-}
-
 fn documents(context: &skillopt_sleep::Context) -> Finding {
     match targets::resolve(context, &harvesting::agents(context, &[])) {
         Ok((_, unusable)) if !unusable.is_empty() => bad("documents", &unusable[0]),
@@ -257,7 +231,10 @@ fn documents(context: &skillopt_sleep::Context) -> Finding {
                 .collect();
             good(
                 "documents",
-                format!("{} documents can be improved.", targets.len()),
+                format!(
+                    "{} can be improved.",
+                    counted(targets.len() as u64, "document")
+                ),
                 json!(rows),
             )
         }
@@ -265,7 +242,7 @@ fn documents(context: &skillopt_sleep::Context) -> Finding {
     }
 }
 
-async fn backends(context: &skillopt_sleep::Context) -> Finding {
+async fn backends(context: &skillopt_sleep::Context, as_scheduled: bool) -> Finding {
     match skillopt_sleep::run::who_answers(context).await {
         Ok((target, optimizer, simulated)) => {
             let detail = json!({"target": target, "optimizer": optimizer});
@@ -278,6 +255,12 @@ async fn backends(context: &skillopt_sleep::Context) -> Finding {
             }
             good("models", "The backends can be used.", detail)
         }
+        Err(problem) if as_scheduled && problem.code.starts_with("api_key") => Finding {
+            guidance: "cron does not have the variables of your shell. Write NAME=VALUE for this one on a \
+                       line of its own above the SkillOpt lines (`crontab -e`); this check cannot see it there."
+                .to_owned(),
+            ..bad("models", &problem)
+        },
         Err(problem) => bad("models", &problem),
     }
 }

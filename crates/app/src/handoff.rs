@@ -1,10 +1,13 @@
 //! Hand-off: the questions that wait for a person or another program.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 use skillopt_core::Problem;
+use skillopt_models::{Handoff, handoff};
+use skillopt_store::nights::{self, Kind};
 
 use crate::context::App;
 use crate::project::Which;
@@ -16,7 +19,8 @@ pub struct Questions {
     pub folder: PathBuf,
     /// Where answers go: one file per question, named by its id.
     pub answers: PathBuf,
-    /// The questions as in `pending.json`, each with whether its answer file is there.
+    /// The questions as in `pending.json`, each with whether its answer file is there and why it is
+    /// no answer.
     pub pending: Vec<Value>,
     /// The same for a person to read.
     pub prompts: PathBuf,
@@ -42,13 +46,16 @@ pub async fn questions(app: &App, which: Which) -> Result<Questions, Problem> {
         Err(error) => return Err(broken(&file, &error.to_string())),
     };
     let answers = folder.join("answers");
+    let refused = refused(app, &context.project.id, &folder)?;
     for question in &mut pending {
         let id = question
             .get("id")
             .and_then(Value::as_str)
             .unwrap_or_default();
         let plain = id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let answered = plain && answers.join(format!("{id}.md")).is_file();
+        let why = refused.get(id).cloned();
+        let answered = plain && why.is_none() && answers.join(format!("{id}.md")).is_file();
+        question.insert("refused".to_owned(), why.map_or(Value::Null, Value::String));
         question.insert("answered".to_owned(), Value::Bool(answered));
     }
     Ok(Questions {
@@ -75,6 +82,23 @@ fn broken(file: &Path, why: &str) -> Problem {
         format!("{} cannot be read: {why}.", file.display()),
         "Remove it; the next `skillopt sleep run` writes it anew, and answers that are there stay.",
     )
+}
+
+/// Answers that are there and are none, by the question's id: what the next run would say of them.
+fn refused(app: &App, project: &str, folder: &Path) -> Result<BTreeMap<String, String>, Problem> {
+    let handoff = Handoff::new(folder.to_owned());
+    let mut refused = BTreeMap::new();
+    for kind in [Kind::Run, Kind::DryRun] {
+        let Some(night) = app.store.read(|db| nights::open(db, project, kind))? else {
+            continue;
+        };
+        for question in skillopt_models::open_questions(&app.store, night.id, &handoff)? {
+            if let Some(why) = question.refused {
+                refused.insert(handoff::id(&question.call.key()).to_owned(), why);
+            }
+        }
+    }
+    Ok(refused)
 }
 
 #[cfg(test)]

@@ -112,6 +112,8 @@ pub struct StageRow {
     pub stage: Stage,
     /// Calls by state.
     pub calls: Value,
+    /// Whether nothing of it is left to do. A stage of questions has no output of its own.
+    pub done: bool,
 }
 
 /// Shows a night.
@@ -131,7 +133,10 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
                         let count = counts.get(&word).and_then(Value::as_u64).unwrap_or(0) + 1;
                         counts.insert(word, json!(count));
                     }
+                    let open = ["planned", "waiting"].map(|word| counts.contains_key(word));
+                    let asked = !counts.is_empty() && open == [false, false];
                     StageRow {
+                        done: asked || stage.state == stages::State::Done,
                         stage,
                         calls: Value::Object(counts),
                     }

@@ -78,7 +78,14 @@ pub async fn schedule(app: &App, input: ScheduleInput) -> Result<Scheduled, Prob
         warnings.extend(unreadable);
         return Ok(Scheduled {
             changed: false,
-            message: "This line would be added to your crontab.".to_owned(),
+            message: if crontab::ours(&crontab)
+                .iter()
+                .any(|entry| entry.ends_with(&marker))
+            {
+                "This line would take the place of the project's line in your crontab.".to_owned()
+            } else {
+                "This line would be added to your crontab.".to_owned()
+            },
             line,
             entries: crontab::ours(&crontab),
             reference_entries: crontab::of_reference(&crontab),
@@ -141,6 +148,24 @@ pub async fn unschedule(app: &App, input: UnscheduleInput) -> Result<Scheduled, 
         reference_entries: crontab::of_reference(&before),
         warnings: Vec::new(),
     })
+}
+
+/// When the night of a project runs, as its line in the crontab says; `None` when it has none, or when
+/// there is no crontab to be read.
+pub(crate) fn time(project: &Path) -> Option<String> {
+    let crontab = crontab::read().ok()?;
+    let marker = marker(project);
+    let line = crontab::ours(&crontab)
+        .into_iter()
+        .find(|entry| entry.ends_with(&marker))?;
+    time_of(&line)
+}
+
+fn time_of(line: &str) -> Option<String> {
+    let mut fields = line.split_whitespace();
+    let minute: u32 = fields.next()?.parse().ok()?;
+    let hour: u32 = fields.next()?.parse().ok()?;
+    Some(format!("{hour:02}:{minute:02}"))
 }
 
 fn marker(project: &Path) -> String {
@@ -301,6 +326,12 @@ fn unusable(path: &Path) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_time_is_read_from_a_line() {
+        assert_eq!(time_of("7 3 * * *  x").as_deref(), Some("03:07"));
+        assert_eq!(time_of("@daily x"), None);
+    }
 
     #[test]
     fn words_are_quoted_for_shell_and_cron() {

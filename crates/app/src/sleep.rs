@@ -1,10 +1,15 @@
 //! `sleep …`: the night, its preview, where a project stands, what would be read.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use skillopt_core::Problem;
+use skillopt_core::agent::Agent;
+use skillopt_core::task::SourceTurn;
+use skillopt_core::text::{counted, cut, one_line};
+use skillopt_core::{Instant, Problem};
+use skillopt_models::Roles;
 use skillopt_sleep::preview::{self, Preview as NightPreview};
 use skillopt_sleep::report::SkipCount;
 use skillopt_sleep::run::Plan;
@@ -12,14 +17,18 @@ use skillopt_sleep::sources::{self, SourceStatus};
 use skillopt_sleep::{NightReport, Stop, harvesting, mine, tasks_file};
 use skillopt_store::nights::{self, Kind, Night};
 use skillopt_store::proposals::{self, TargetState};
-use skillopt_store::{files, locks};
-use skillopt_transcripts::Digest;
+use skillopt_store::{files, locks, tasks};
+use skillopt_transcripts::{Digest, Session};
 
 use crate::context::App;
 use crate::night::NightRow;
 use crate::project::Which;
+use crate::schedule;
 
 pub use skillopt_sleep::preview::Preview;
+
+/// How much of a session's first turn is shown, in code points.
+const FIRST_WORDS: usize = 60;
 
 /// What is asked of a night.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,11 +55,17 @@ pub struct RunOutput {
     pub report: NightReport,
     /// Exit code of the command.
     pub exit_code: u8,
+    /// The project had no night before.
+    pub first: bool,
 }
 
 /// Runs a night.
 pub async fn run(app: &App, input: RunInput) -> Result<Box<RunOutput>, Problem> {
     let project = app.project(input.project.as_deref())?;
+    let first = app
+        .store
+        .read(|db| nights::list(db, Some(&project.id), 1))?
+        .is_empty();
     let context = app.night(project)?;
     skillopt_store::data::bound_log(&app.paths)?;
     let tasks = input
@@ -68,7 +83,11 @@ pub async fn run(app: &App, input: RunInput) -> Result<Box<RunOutput>, Problem> 
     )
     .await;
     let exit_code = skillopt_sleep::exit_code(report.outcome);
-    Ok(Box::new(RunOutput { report, exit_code }))
+    Ok(Box::new(RunOutput {
+        report,
+        exit_code,
+        first,
+    }))
 }
 
 /// What is asked of a preview.
@@ -85,7 +104,7 @@ pub struct DryRunInput {
 
 /// What a night would do, at no cost.
 pub async fn dry_run(app: &App, input: DryRunInput) -> Result<Box<NightPreview>, Problem> {
-    let project = app.project(input.project.as_deref())?;
+    let project = app.looked_at(input.project.as_deref())?;
     let context = app.night(project)?;
     let file = input
         .tasks_file
@@ -108,7 +127,10 @@ pub(crate) fn as_problem(stop: Stop) -> Problem {
         ),
         Stop::Waiting { questions } => Problem::temporary(
             "waiting_for_answers",
-            format!("{questions} questions wait for an answer."),
+            format!(
+                "Waiting for an answer: {}.",
+                counted(questions as u64, "question")
+            ),
             "See `skillopt handoff`; then run it again.",
         ),
     }
@@ -117,8 +139,10 @@ pub(crate) fn as_problem(stop: Stop) -> Problem {
 /// Where a project stands.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Status {
-    /// Nights that ran.
+    /// Number of the last night that had tasks.
     pub night: u64,
+    /// How many nights there were, with or without tasks.
+    pub nights: u64,
     /// The database.
     pub state_path: PathBuf,
     /// Folder of the project.
@@ -141,11 +165,15 @@ pub struct Status {
     pub running: Option<String>,
     /// The unfinished night, if there is one.
     pub unfinished: Option<NightRow>,
+    /// The local time at which cron runs the night of this project every day, as `HH:MM`.
+    pub scheduled: Option<String>,
     /// How the last night ended, in a sentence.
     pub last: Option<String>,
-    /// Rules in the user's own words from the last night, untested.
+    /// Rules in the user's own words, untested, from the last night that had some.
     pub suggestions: Value,
-    /// What is still missing, from the last night.
+    /// Id of that night.
+    pub suggestions_of: Option<i64>,
+    /// What is still missing, from the last night that said so.
     pub missing: Value,
 }
 
@@ -158,6 +186,7 @@ pub async fn status(app: &App, which: Which) -> Result<Box<Status>, Problem> {
     let Some(project) = project else {
         return Ok(Box::new(Status {
             night: 0,
+            nights: 0,
             state_path: app.paths.database(),
             project: folder.to_string_lossy().into_owned(),
             history_tail: Vec::new(),
@@ -169,19 +198,22 @@ pub async fn status(app: &App, which: Which) -> Result<Box<Status>, Problem> {
             proposal: None,
             running: None,
             unfinished: None,
+            scheduled: None,
             last: None,
             suggestions: Value::Null,
+            suggestions_of: None,
             missing: Value::Null,
         }));
     };
-    let (nights, proposals) = app.store.read(|db| {
+    let (count, nights, proposals) = app.store.read(|db| {
         let nights = nights::list(db, Some(&project.id), 20)?;
         let mut proposals = Vec::new();
         for proposal in proposals::list(db, Some(&project.id), 50)? {
             let targets = proposals::targets(db, &proposal.id)?;
             proposals.push((proposal, targets));
         }
-        Ok((nights, proposals))
+        let count = nights::count(db, &project.id, Kind::Run)?;
+        Ok((count, nights, proposals))
     })?;
     let runs: Vec<&Night> = nights
         .iter()
@@ -200,19 +232,20 @@ pub async fn status(app: &App, which: Which) -> Result<Box<Status>, Problem> {
             .iter()
             .any(|target| target.state == TargetState::Pending)
     });
-    let last = runs
-        .iter()
-        .find(|night| night.state == nights::State::Ended);
-    let from_last = |key: &str| {
-        last.and_then(|night| night.report.as_ref()?.get(key).cloned())
-            .unwrap_or(Value::Null)
+    // A night without anything new says nothing, which does not take back what was said before.
+    let last_with = |key: &str| {
+        runs.iter()
+            .filter_map(|night| Some((night.id, night.report.as_ref()?.get(key)?.clone())))
+            .find(|(_, rows)| rows.as_array().is_some_and(|rows| !rows.is_empty()))
     };
+    let (suggestions_of, suggestions) = last_with("suggestions").unzip();
     Ok(Box::new(Status {
         night: runs
             .iter()
             .filter_map(|night| night.number)
             .max()
             .unwrap_or(0),
+        nights: count,
         state_path: app.paths.database(),
         project: project.root.clone(),
         history_tail: runs
@@ -232,9 +265,11 @@ pub async fn status(app: &App, which: Which) -> Result<Box<Status>, Problem> {
             .iter()
             .find(|night| night.state != nights::State::Ended)
             .map(|night| (*night).clone().into()),
+        scheduled: schedule::time(Path::new(&project.root)),
         last: runs.first().map(|night| night.reason.clone()),
-        suggestions: from_last("suggestions"),
-        missing: from_last("missing"),
+        suggestions: suggestions.unwrap_or_default(),
+        suggestions_of,
+        missing: last_with("missing").map_or(Value::Null, |(_, rows)| rows),
     }))
 }
 
@@ -283,6 +318,8 @@ pub struct Harvested {
     /// The digests of §1.1, when asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digests: Option<Vec<Digest>>,
+    /// The sessions, oldest first.
+    pub sessions: Vec<SessionRow>,
     /// What was left out.
     pub skipped: Vec<SkipCount>,
     /// What was found of each agent.
@@ -292,15 +329,60 @@ pub struct Harvested {
     pub output: Option<PathBuf>,
 }
 
+/// One session in a harvest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SessionRow {
+    /// The agent that recorded it.
+    pub agent: Agent,
+    /// Its id as the agent names it.
+    pub id: String,
+    /// When its first turn was written.
+    pub started: Option<Instant>,
+    /// The first words somebody typed in it, redacted, on one line.
+    pub first_words: String,
+    /// How many turns a person typed.
+    pub turns: usize,
+    /// How many of them an earlier night has looked at.
+    pub used: usize,
+}
+
+impl SessionRow {
+    fn of(session: &Session, known: &HashSet<SourceTurn>) -> Self {
+        let turns: Vec<_> = session.human_turns().collect();
+        Self {
+            agent: session.agent,
+            id: session.id.clone(),
+            started: session.started,
+            first_words: turns
+                .first()
+                .map_or_else(String::new, |turn| cut(&one_line(&turn.text), FIRST_WORDS)),
+            used: turns
+                .iter()
+                .filter(|turn| known.contains(&mine::source_turn(session, turn)))
+                .count(),
+            turns: turns.len(),
+        }
+    }
+}
+
 /// Lists what a night would read.
 pub async fn harvest(app: &App, input: HarvestInput) -> Result<Box<Harvested>, Problem> {
-    let project = app.project(input.project.as_deref())?;
+    let project = app.looked_at(input.project.as_deref())?;
     let context = app.night(project)?;
     let mut harvest = harvesting::read(&context, input.all_time)?;
     // Oldest first, as a night takes them: the first wording of a request names its task.
     harvest
         .sessions
         .sort_by(|a, b| a.started.cmp(&b.started).then_with(|| a.id.cmp(&b.id)));
+    let simulated = Roles::simulated_by_settings(&context.settings);
+    let known = app
+        .store
+        .read(|db| tasks::mined_turns(db, &context.project.id, simulated))?;
+    let sessions = harvest
+        .sessions
+        .iter()
+        .map(|session| SessionRow::of(session, &known))
+        .collect();
     let mined = mine::heuristic(&harvest.sessions, &|_| false);
     let prepared = skillopt_sleep::run::gathered(&context, &mined)?.tasks;
     let payload = tasks_file::to_json(
@@ -324,7 +406,8 @@ pub async fn harvest(app: &App, input: HarvestInput) -> Result<Box<Harvested>, P
                 .map(skillopt_transcripts::Session::digest)
                 .collect()
         }),
-        skipped: SkipCount::of(&harvest),
+        sessions,
+        skipped: SkipCount::of(&harvest, &context),
         sources: sources::statuses(&context, &harvest),
         output,
     }))

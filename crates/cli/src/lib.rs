@@ -57,7 +57,8 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
             return fail(&problem, json, 2);
         }
     };
-    match execute(&cli.common, setting_flags::given(&matches), command) {
+    let above: &[&str] = if alias { &["sleep"] } else { &[] };
+    match execute(&cli.common, setting_flags::given(&matches, above), command) {
         Ok((output, app)) => finish(&output, view, cli.common.json, &app),
         Err(problem) => {
             let code = exit_code_of(&problem);
@@ -125,6 +126,8 @@ fn execute(
                 }
             }
         }
+        // It has a home of its own; nothing of it belongs into the user's.
+        Command::Demo(_) => App::apart(environment, directory, Arc::new(SystemClock), None)?,
         _ => App::open(environment, directory, Arc::new(SystemClock))?,
     };
     app.flags = settings;
@@ -193,6 +196,7 @@ fn exit_code_of(problem: &Problem) -> u8 {
                 "backend_unknown",
                 "persona_unknown",
                 "nothing_to_roll_back",
+                "already_rolled_back",
                 "project_",
                 "demo_folder_unusable",
                 "night_",

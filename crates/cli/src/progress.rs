@@ -5,16 +5,45 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use skillopt_app::types::Spend;
+use skillopt_app::types::{Spend, counted};
 use skillopt_app::{Listener, Progress as Event};
 
-use crate::show;
+use crate::show::{self, stage};
 use crate::terminal::plain;
 
 /// Shows what happens while a command runs.
 pub(crate) struct Progress {
     bar: ProgressBar,
     listener: Listener,
+}
+
+/// What has been said until now.
+#[derive(Debug, Default)]
+struct Said {
+    /// The newest words about what was spent.
+    spent: String,
+    /// Why calls got another try, and how often that was not said again.
+    again: Option<(String, u64)>,
+}
+
+impl Said {
+    /// The line for another try; `None` when the same was said last.
+    fn again(&mut self, why: &str, seconds: u64) -> Option<String> {
+        if let Some((said, times)) = &mut self.again
+            && said.as_str() == why
+        {
+            *times += 1;
+            return None;
+        }
+        self.again = Some((why.to_owned(), 0));
+        Some(format!("{why} Trying again in {seconds} s."))
+    }
+
+    /// How often the last reason came up without being said, once its stage is over.
+    fn untold(&mut self) -> Option<String> {
+        let (_, times) = self.again.take()?;
+        (times > 0).then(|| format!("The same happened {} more.", counted(times, "time")))
+    }
 }
 
 impl Progress {
@@ -27,44 +56,63 @@ impl Progress {
             ProgressDrawTarget::hidden()
         };
         let bar = ProgressBar::with_draw_target(None, target);
-        let style = ProgressStyle::with_template(
-            "{spinner} {msg} {pos}/{len} [{elapsed}, about {eta} left]",
-        )
-        .unwrap_or_else(|_| ProgressStyle::default_bar());
-        bar.set_style(style);
+        bar.set_style(without_calls());
         let shown = bar.clone();
-        let last = Arc::new(Mutex::new(words(Spend::default())));
-        let listener: Listener = Arc::new(move |event| match event {
-            Event::StageStarted { stage: name, calls } => {
-                if lines {
-                    crate::print_error(&format!("[sleep] {name}: {calls} calls"));
-                }
-                shown.reset();
-                shown.set_length(*calls as u64);
-                shown.set_message(name.clone());
-                shown.enable_steady_tick(Duration::from_millis(120));
+        let said = Mutex::new(Said {
+            spent: words(Spend::default()),
+            again: None,
+        });
+        let say = move |bar: &ProgressBar, text: &str| {
+            let text = plain(text);
+            if !json && bar.is_hidden() {
+                crate::print_error(&text);
+            } else {
+                bar.println(text);
             }
-            Event::CallDone { stage, spent, .. } => {
-                if let Some(spent) = spent {
-                    let words = words(*spent);
-                    shown.set_message(format!("{stage} ({words})"));
-                    *last.lock().unwrap_or_else(PoisonError::into_inner) = words;
+        };
+        let listener: Listener = Arc::new(move |event| {
+            let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+            match event {
+                Event::StageStarted { stage: name, calls } => {
+                    let Some(name) = stage::words(name) else {
+                        return;
+                    };
+                    if lines {
+                        crate::print_error(&begun(&name, *calls));
+                    }
+                    // First without numbers: those of the stage before never stand beside this name.
+                    shown.set_style(without_calls());
+                    shown.set_message(name);
+                    shown.reset();
+                    shown.set_length(*calls as u64);
+                    if *calls > 0 {
+                        shown.set_style(with_calls());
+                    }
+                    shown.enable_steady_tick(Duration::from_millis(120));
                 }
-                shown.inc(1);
-            }
-            Event::StageDone { stage } => {
-                if lines {
-                    let last = last.lock().unwrap_or_else(PoisonError::into_inner);
-                    crate::print_error(&format!("[sleep] {stage}: done, {last}"));
+                Event::CallDone {
+                    stage: name, spent, ..
+                } => {
+                    if let (Some(spent), Some(name)) = (spent, stage::words(name)) {
+                        said.spent = words(*spent);
+                        shown.set_message(format!("{name} ({})", said.spent));
+                    }
+                    shown.inc(1);
                 }
-            }
-            Event::Note(text) => {
-                let text = plain(text);
-                if !json && shown.is_hidden() {
-                    crate::print_error(&text);
-                } else {
-                    shown.println(text);
+                Event::StageDone { stage: name } => {
+                    if let Some(line) = said.untold() {
+                        say(&shown, &line);
+                    }
+                    if let (true, Some(name)) = (lines, stage::words(name)) {
+                        crate::print_error(&format!("[sleep] {name}: done, {}", said.spent));
+                    }
                 }
+                Event::Again { why, seconds } => {
+                    if let Some(line) = said.again(why, *seconds) {
+                        say(&shown, &line);
+                    }
+                }
+                Event::Note(text) => say(&shown, text),
             }
         });
         Self { bar, listener }
@@ -79,6 +127,51 @@ impl Progress {
     }
 }
 
+fn begun(name: &str, calls: usize) -> String {
+    match calls {
+        0 => format!("[sleep] {name}"),
+        calls => format!("[sleep] {name}: {}", counted(calls as u64, "call")),
+    }
+}
+
+fn with_calls() -> ProgressStyle {
+    ProgressStyle::with_template("{spinner} {msg} {pos}/{len} [{elapsed}, about {eta} left]")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+fn without_calls() -> ProgressStyle {
+    ProgressStyle::with_template("{spinner} {msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_spinner())
+}
+
 fn words(spend: Spend) -> String {
     show::spent(spend.calls, spend.tokens, spend.cost_micros)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_retries_are_said_once_and_counted() {
+        let mut said = Said::default();
+        assert_eq!(
+            said.again("Nobody answers.", 2).as_deref(),
+            Some("Nobody answers. Trying again in 2 s.")
+        );
+        assert_eq!(said.again("Nobody answers.", 3), None);
+        assert_eq!(said.again("Nobody answers.", 1), None);
+        assert_eq!(
+            said.untold().as_deref(),
+            Some("The same happened 2 times more.")
+        );
+        assert_eq!(said.untold(), None);
+        assert!(said.again("Nobody answers.", 1).is_some());
+    }
+
+    #[test]
+    fn a_stage_without_calls_has_no_numbers() {
+        assert_eq!(begun("reading sessions", 0), "[sleep] reading sessions");
+        assert_eq!(begun("finding tasks", 1), "[sleep] finding tasks: 1 call");
+    }
 }

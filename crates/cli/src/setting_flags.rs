@@ -92,15 +92,20 @@ fn flag(row: &Row) -> Arg {
     arg
 }
 
-/// The settings that were given, as `(flag, text)`.
-pub(crate) fn given(matches: &ArgMatches) -> Vec<(String, String)> {
+/// The settings that were given, as `(flag, text)`; `above` as for [`add_to`]. A command that does not
+/// take a setting may have a flag of its own by that name.
+pub(crate) fn given(matches: &ArgMatches, above: &[&str]) -> Vec<(String, String)> {
     let mut leaf = matches;
-    while let Some((_, inner)) = leaf.subcommand() {
+    let mut words = above.to_vec();
+    while let Some((name, inner)) = leaf.subcommand() {
+        words.push(name);
         leaf = inner;
     }
+    let Some((_, groups)) = COMMANDS.iter().find(|(command, _)| *command == words) else {
+        return Vec::new();
+    };
     let mut given = Vec::new();
-    for row in ROWS {
-        // A command that does not take the setting does not know its name.
+    for row in ROWS.iter().filter(|row| groups.has(row)) {
         if let Ok(Some(values)) = leaf.try_get_many::<String>(row.flag) {
             given.extend(values.map(|value| (row.flag.to_owned(), value.clone())));
         }

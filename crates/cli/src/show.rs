@@ -6,15 +6,17 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use skillopt_app::commands::Output;
 use skillopt_app::context::App;
-use skillopt_app::types::amount;
+use skillopt_app::types::{amount, counted};
 use skillopt_app::{doctor, proposal, sleep};
 use skillopt_core::Instant;
 
 use crate::terminal::{coloured, plain};
 use crate::translate::View;
 
+mod data;
 mod night;
 mod review;
+pub(crate) mod stage;
 
 /// Exit code of a command that succeeded.
 pub(crate) fn exit_code(output: &Output, view: View) -> u8 {
@@ -75,7 +77,7 @@ pub(crate) fn text(output: &Output, view: View, app: &App) -> String {
 
 fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt::Result {
     match output {
-        Output::SleepRun(ran) => night::report(&ran.report, out),
+        Output::SleepRun(ran) => night::report(&ran.report, ran.first, out),
         Output::SleepDryRun(preview) => night::preview(preview, out),
         Output::SleepStatus(status) => night::status(status, out),
         Output::SleepHarvest(_) if view == View::Digests => out.write_str(&text_of_digests(output)),
@@ -182,68 +184,37 @@ fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt:
                 explained.variable, explained.flag
             )
         }
-        Output::Doctor(diagnosis) => diagnosis.findings.iter().try_for_each(|finding| {
-            let mark = match finding.health {
-                doctor::Health::Good => "ok ",
-                doctor::Health::Warning => "!  ",
-                doctor::Health::Bad => "BAD",
-            };
-            writeln!(
-                out,
-                "{mark} {}: {}",
-                finding.subject,
-                plain(&finding.message)
-            )?;
-            if !finding.guidance.is_empty() {
-                writeln!(out, "      {}", plain(&finding.guidance))?;
-            }
-            if finding.health != doctor::Health::Good {
-                details(&finding.detail, out)?;
-            }
-            Ok(())
-        }),
+        Output::Doctor(diagnosis) => {
+            diagnosis
+                .findings
+                .iter()
+                .try_for_each(|finding| self::finding(finding, out))?;
+            writeln!(out, "Tonight would: {}", plain(&diagnosis.tonight))
+        }
         Output::Demo(demonstration) => {
             writeln!(
                 out,
                 "A sample project was made in {}.",
                 demonstration.project.display()
             )?;
-            night::report(&demonstration.report, out)?;
+            night::report(&demonstration.report, true, out)?;
             if let Some(shown) = &demonstration.proposal {
                 writeln!(out)?;
                 review::show(shown, false, out)?;
             }
-            writeln!(out, "\nGo on from here:")?;
-            for next in &demonstration.next {
-                writeln!(out, "  {next}")?;
+            writeln!(
+                out,
+                "\nGo on, in a shell of its own, since this gives it another home:"
+            )?;
+            for line in demonstration.setup.iter().chain(&demonstration.next) {
+                writeln!(out, "  {line}")?;
             }
-            Ok(())
+            writeln!(out, "\nDelete the sample with\n  {}", demonstration.delete)
         }
         Output::Experiment(experiment) => {
             night::experiment(experiment, view == View::AssertImproves, out)
         }
-        Output::Import(imported) => {
-            let verb = if imported.applied {
-                "Taken over"
-            } else {
-                "Would be taken over (add --yes)"
-            };
-            writeln!(out, "{verb} from {}:", imported.from.display())?;
-            lines("setting", &imported.settings, out)?;
-            lines("ignored", &imported.ignored, out)?;
-            for row in &imported.tasks {
-                writeln!(
-                    out,
-                    "  {} tasks of {}",
-                    row["tasks"],
-                    plain(row["project"].as_str().unwrap_or(""))
-                )?;
-            }
-            imported
-                .notes
-                .iter()
-                .try_for_each(|note| writeln!(out, "  {}", plain(note)))
-        }
+        Output::Import(imported) => data::import(imported, out),
         Output::DataSize(size) => {
             writeln!(out, "{}", app.paths.data.display())?;
             for (name, bytes) in json!(size).as_object().into_iter().flatten() {
@@ -255,47 +226,31 @@ fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt:
             }
             Ok(())
         }
+        Output::DataPurge(done) => data::purge(done, out),
         Output::DataExport(done)
-        | Output::DataPurge(done)
         | Output::DataMove(done)
         | Output::DataCopy(done)
         | Output::DataRestore(done)
         | Output::DataRemoveOld(done) => {
-            writeln!(out, "{}", plain(&done.message))?;
-            if !done.applied && !done.detail.is_null() {
-                writeln!(
-                    out,
-                    "{}",
-                    serde_json::to_string_pretty(&done.detail).unwrap_or_default()
-                )?;
-            }
-            Ok(())
+            writeln!(out, "{}", plain(&done.message))
         }
     }
 }
 
-/// What a check found, a line for each part of it that says something.
-fn details(detail: &Value, out: &mut String) -> std::fmt::Result {
-    let says_nothing = |part: &Value| {
-        part.is_null()
-            || part.as_array().is_some_and(Vec::is_empty)
-            || part.as_object().is_some_and(serde_json::Map::is_empty)
+fn finding(finding: &doctor::Finding, out: &mut String) -> std::fmt::Result {
+    let mark = match finding.health {
+        doctor::Health::Good => "ok ",
+        doctor::Health::Warning => "!  ",
+        doctor::Health::Bad => "BAD",
     };
-    match detail {
-        Value::Object(parts) => parts
-            .iter()
-            .filter(|(_, part)| !says_nothing(part))
-            .try_for_each(|(name, part)| {
-                writeln!(out, "      {}: {}", word(name), plain(&part.to_string()))
-            }),
-        other if says_nothing(other) => Ok(()),
-        other => writeln!(out, "      {}", plain(&other.to_string())),
-    }
-}
-
-fn lines(name: &str, rows: &Value, out: &mut String) -> std::fmt::Result {
-    for row in rows.as_array().into_iter().flatten() {
-        writeln!(out, "  {name}: {}", plain(&row.to_string()))?;
+    writeln!(
+        out,
+        "{mark} {}: {}",
+        finding.subject,
+        plain(&finding.message)
+    )?;
+    if !finding.guidance.is_empty() {
+        writeln!(out, "      {}", plain(&finding.guidance))?;
     }
     Ok(())
 }
@@ -332,11 +287,26 @@ fn text_of_digests(output: &Output) -> String {
 fn harvest(harvested: &sleep::Harvested, out: &mut String) -> std::fmt::Result {
     let payload = &harvested.payload;
     let tasks = payload["tasks"].as_array().map_or(&[][..], Vec::as_slice);
+    for session in &harvested.sessions {
+        let started = session.started.map_or_else(|| "no date".to_owned(), local);
+        let used = match session.used {
+            0 => String::new(),
+            used if used == session.turns => ", used by an earlier night".to_owned(),
+            used => format!(", {used} used by an earlier night"),
+        };
+        writeln!(
+            out,
+            "{started}  {:<8.8}  {:<60}  {}{used}",
+            plain(&session.id),
+            plain(&session.first_words),
+            counted(session.turns as u64, "turn")
+        )?;
+    }
     writeln!(
         out,
-        "{} sessions, {} tasks that recur and can be judged.",
-        payload["n_sessions"],
-        tasks.len()
+        "{}, {} that recur and can be judged.",
+        counted(harvested.sessions.len() as u64, "session"),
+        counted(tasks.len() as u64, "task")
     )?;
     for task in tasks {
         let intent = plain(task["intent"].as_str().unwrap_or(""));
@@ -377,7 +347,11 @@ fn project(row: &skillopt_app::project::ProjectRow, out: &mut String) -> std::fm
         row.project.id,
         plain(&row.project.root)
     )?;
-    writeln!(out, "    {last}; {} proposals wait", row.waiting)?;
+    writeln!(
+        out,
+        "    {last}; waiting: {}",
+        counted(row.waiting as u64, "proposal")
+    )?;
     row.notes
         .iter()
         .try_for_each(|note| writeln!(out, "    {}", plain(note)))
@@ -394,9 +368,14 @@ fn handoff(questions: &skillopt_app::handoff::Questions, out: &mut String) -> st
     }
     writeln!(
         out,
-        "{open} of {} questions wait for an answer.",
-        questions.pending.len()
+        "Waiting for an answer: {open} of {}.",
+        counted(questions.pending.len() as u64, "question")
     )?;
+    for question in &questions.pending {
+        if let (Some(id), Some(why)) = (question["id"].as_str(), question["refused"].as_str()) {
+            writeln!(out, "Answer {} was not taken: {}.", plain(id), plain(why))?;
+        }
+    }
     writeln!(out, "Read them in {}", questions.prompts.display())?;
     writeln!(
         out,
@@ -458,7 +437,7 @@ fn placeholders(names: &[&str]) -> String {
 
 /// `12 model calls, 3400 tokens, 0.02 in money`; what is free or not known is left out.
 pub(crate) fn spent(calls: u64, tokens: u64, micros: u64) -> String {
-    let mut words = format!("{calls} model calls");
+    let mut words = counted(calls, "model call");
     if tokens > 0 {
         let _ = write!(words, ", {tokens} tokens");
     }

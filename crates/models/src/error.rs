@@ -301,7 +301,7 @@ impl CallError {
             ),
             Self::Unavailable { provider, detail, .. } => (
                 with_detail(&format!("{provider} could not be reached or failed"), detail),
-                "Check the network and the service; the night goes on where it was.".into(),
+                "Check the network and the service, then run it again.".into(),
             ),
             Self::Unreadable { reason } => (
                 with_detail("The model's reply could not be read", reason),
@@ -348,7 +348,13 @@ fn with_detail(sentence: &str, detail: &str) -> String {
     if detail.is_empty() {
         format!("{sentence}.")
     } else {
-        format!("{sentence}: {}.", detail.trim_end_matches('.'))
+        let detail = detail.trim_end_matches('.');
+        let end = if detail.ends_with(['?', '!', '…']) {
+            ""
+        } else {
+            "."
+        };
+        format!("{sentence}: {detail}{end}")
     }
 }
 
@@ -402,5 +408,11 @@ mod tests {
             "claude allows no more until 2026-11-30T09:00:00Z: weekly limit reached."
         );
         assert_eq!(error.to_string(), problem.message);
+        let down = CallError::Unavailable {
+            provider: "the endpoint".into(),
+            detail: "is the server running?".into(),
+            sent: false,
+        };
+        assert!(down.to_string().ends_with("is the server running?"));
     }
 }

@@ -37,6 +37,7 @@ pub use estimate::{Asked, Estimate};
 pub use handoff::Handoff;
 pub use limits::Limits;
 pub use parse::{Expect, Mined, MinedTask, Needs, Parsed, Proposed, Unreadable};
+pub use path::questions::open_questions;
 pub use path::{Ask, CallEvent, CallPath, PathOptions, Reply, Roles};
 pub use roles::{Surroundings, handoff_folder};
 pub use templates::{Description, Loaded, Templates};

@@ -11,7 +11,7 @@
 mod account;
 mod instant;
 mod prepare;
-mod questions;
+pub(crate) mod questions;
 mod run;
 mod send;
 #[cfg(test)]
@@ -234,6 +234,8 @@ pub enum CallEvent {
         open: usize,
         /// Where.
         folder: PathBuf,
+        /// Answers that are there and were not taken: id of the question, and why.
+        refused: Vec<(String, String)>,
     },
     /// The file of an answer that was taken now says something else; it is not used.
     AnswerChanged {

@@ -33,6 +33,13 @@ pub enum Progress {
         /// Its name.
         stage: String,
     },
+    /// A call gets another try.
+    Again {
+        /// What went wrong, in a sentence.
+        why: String,
+        /// How long it waits.
+        seconds: u64,
+    },
     /// Something worth a line.
     Note(String),
 }
@@ -109,15 +116,27 @@ fn progress(event: &CallEvent) -> Option<Progress> {
             fresh: true,
             spent: None,
         },
-        CallEvent::Again { wait, error, .. } => Progress::Note(format!(
-            "{error} Trying again in {} s.",
-            wait.as_secs().max(1)
-        )),
+        CallEvent::Again { wait, error, .. } => Progress::Again {
+            why: error.to_string(),
+            seconds: wait.as_secs().max(1),
+        },
         CallEvent::Paused { provider, until } => {
             Progress::Note(format!("{provider} allows no more until {until}."))
         }
-        CallEvent::Questions { open, folder } => {
-            Progress::Note(format!("{open} questions wait in {}.", folder.display()))
+        CallEvent::Questions {
+            open,
+            folder,
+            refused,
+        } => {
+            let mut lines: Vec<String> = refused
+                .iter()
+                .map(|(id, why)| format!("Answer {id} was not taken: {why}."))
+                .collect();
+            lines.push(format!(
+                "Questions that wait: {open}, in {}.",
+                folder.display()
+            ));
+            Progress::Note(lines.join("\n"))
         }
         CallEvent::AnswerChanged { id } => Progress::Note(format!(
             "The answer to question {id} was changed after it was used; the first one counts."

@@ -410,7 +410,9 @@ fn outcome(request: &Request<'_>) -> Outcome {
     }
 }
 
-pub(crate) fn source_turn(session: &Session, turn: &Turn) -> SourceTurn {
+/// The name of a turn in evidence.
+#[must_use]
+pub fn source_turn(session: &Session, turn: &Turn) -> SourceTurn {
     SourceTurn {
         session: session.id.clone(),
         turn: turn.id.clone(),

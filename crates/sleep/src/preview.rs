@@ -126,7 +126,7 @@ pub async fn preview(
             .iter()
             .map(|(reason, count)| (reason.words().to_owned(), *count))
             .collect(),
-        skipped: SkipCount::of(&harvest),
+        skipped: SkipCount::of(&harvest, context),
         suggestions: crate::report::suggestions(&mined),
         tasks: prepared.tasks,
         forecast,

@@ -9,11 +9,12 @@ use skillopt_core::document::TargetKind;
 use skillopt_core::edit::{Edit, Unmatched};
 use skillopt_core::gate::{Decision, Verdict};
 use skillopt_core::task::{SourceTurn, Split, Task};
+use skillopt_core::text::counted;
 use skillopt_core::{Instant, Problem};
 use skillopt_models::Roles;
 use skillopt_store::attempts::Spend;
 use skillopt_store::nights::Outcome;
-use skillopt_transcripts::{Harvest, Unit};
+use skillopt_transcripts::{Harvest, Reason, Unit};
 
 use crate::consolidate::{Consolidated, TargetResult};
 use crate::context::Context;
@@ -43,7 +44,8 @@ pub struct SkipCount {
 impl SkipCount {
     /// The counts of a harvest, in the order of the reasons.
     #[must_use]
-    pub fn of(harvest: &Harvest) -> Vec<Self> {
+    pub fn of(harvest: &Harvest, context: &Context) -> Vec<Self> {
+        let hours = u64::from(context.settings.lookback_hours);
         harvest
             .skipped
             .iter()
@@ -51,7 +53,14 @@ impl SkipCount {
                 agent,
                 reason: reason.id().to_owned(),
                 unit: reason.unit(),
-                sentence: reason.sentence().to_owned(),
+                sentence: if reason == Reason::BeforeSince {
+                    format!(
+                        "Older than {}; read them with --lookback-hours 0.",
+                        counted(hours, "hour")
+                    )
+                } else {
+                    reason.sentence().to_owned()
+                },
                 count,
             })
             .collect()
@@ -290,11 +299,13 @@ impl NightReport {
         self.ended_at = now;
         if self.n_tasks == 0 {
             self.outcome = Outcome::NothingToDo;
-            self.reason = format!(
-                "{} new session{}, none with a task that can be judged and recurs.",
-                self.n_sessions,
-                if self.n_sessions == 1 { "" } else { "s" }
-            );
+            self.reason = match self.n_sessions as u64 {
+                0 => "No session has anything new.".to_owned(),
+                sessions => format!(
+                    "{}, none with a task that can be judged and recurs.",
+                    counted(sessions, "new session")
+                ),
+            };
             self.missing = self.what_is_missing();
             return;
         }
@@ -341,13 +352,11 @@ impl NightReport {
         } else if let Some(reason) = indeterminate.filter(|_| self.gated) {
             self.outcome = Outcome::Inconclusive;
             self.reason = format!(
-                "Too little to tell ({reason}); the evidence is kept, {} untested suggestion{}.",
-                tried + self.suggestions.len(),
-                if tried + self.suggestions.len() == 1 {
-                    ""
-                } else {
-                    "s"
-                }
+                "Too little to tell ({reason}); the evidence is kept, {}.",
+                counted(
+                    (tried + self.suggestions.len()) as u64,
+                    "untested suggestion"
+                )
             );
             self.missing = self.what_is_missing();
         } else if nothing_failed {
@@ -377,8 +386,8 @@ impl NightReport {
         }
         if let Some(count) = self.not_replayable.get("no criterion") {
             missing.push(format!(
-                "{count} request{} had no correction that says what a good answer is.",
-                if *count == 1 { "" } else { "s" }
+                "{} had no correction that says what a good answer is.",
+                counted(*count, "request")
             ));
         }
         let tools: u64 = ["needs files", "needs tools"]
@@ -387,15 +396,14 @@ impl NightReport {
             .sum();
         if tools > 0 {
             missing.push(format!(
-                "{tools} request{} needed files or tools, which a replay does not have yet.",
-                if tools == 1 { "" } else { "s" }
+                "{} needed files or tools, which a replay does not have yet.",
+                counted(tools, "request")
             ));
         }
         if self.n_tasks > 0 && self.gated {
             missing.push(format!(
-                "{} held-out task{} so far; see gate.min_validation_tasks.",
-                self.slices[1],
-                if self.slices[1] == 1 { "" } else { "s" }
+                "{} so far; see gate.min_validation_tasks.",
+                counted(self.slices[1] as u64, "held-out task")
             ));
         }
         missing

@@ -11,6 +11,7 @@ use skillopt_core::agent::Agent;
 use skillopt_core::document::Target;
 use skillopt_core::hash::sha256_hex;
 use skillopt_core::task::{SourceTurn, Task};
+use skillopt_core::text::counted;
 use skillopt_core::{Problem, split};
 use skillopt_models::{Handoff, Roles, Templates, handoff_folder};
 use skillopt_store::clusters::{self, ClusterText};
@@ -483,7 +484,7 @@ async fn harvested(
             }
         })?;
         Ok(Harvested {
-            skipped: SkipCount::of(&harvest),
+            skipped: SkipCount::of(&harvest, context),
             warnings: sources::warnings(&harvest),
             sessions: with_news(harvest.sessions, &known, session_limit(context)),
         })
@@ -567,8 +568,8 @@ fn prepare(context: &Context, gathered: Gathered, archive: &[Task]) -> Prepared 
     let assigned = split::assign(&mut tonight, archive, settings.fractions(), settings.seed);
     if !assigned.excluded.is_empty() {
         notes.push(format!(
-            "{} tasks were left out because they share a session with a held-out one.",
-            assigned.excluded.len()
+            "{} left out: they share a session with a held-out one.",
+            counted(assigned.excluded.len() as u64, "task")
         ));
     }
     // Held-out tasks of earlier nights make the verdict surer and are never trained on.
@@ -585,8 +586,8 @@ fn prepare(context: &Context, gathered: Gathered, archive: &[Task]) -> Prepared 
         .collect();
     if !held.is_empty() {
         notes.push(format!(
-            "{} held-out tasks of earlier nights take part in the gate.",
-            held.len()
+            "The gate also compares {} of earlier nights.",
+            counted(held.len() as u64, "held-out task")
         ));
     }
     tonight.extend(held);

@@ -78,7 +78,7 @@ impl std::fmt::Display for Warning {
 #[must_use]
 pub fn statuses(context: &Context, harvest: &Harvest) -> Vec<SourceStatus> {
     let homes = harvesting::homes(context);
-    let skipped = SkipCount::of(harvest);
+    let skipped = SkipCount::of(harvest, context);
     let source = context.settings.source;
     harvesting::asked(source)
         .into_iter()

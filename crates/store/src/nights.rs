@@ -334,6 +334,17 @@ pub fn get(db: &Connection, night: i64) -> Result<Option<Night>, Fault> {
     .transpose()
 }
 
+/// How many nights of a kind a project has had, however they ended.
+pub fn count(db: &Connection, project: &str, kind: Kind) -> Result<u64, Fault> {
+    Ok(db
+        .query_row(
+            "SELECT count(*) FROM night WHERE project = ?1 AND kind = ?2",
+            (project, kind),
+            |row| row.get::<_, Count>(0),
+        )?
+        .0)
+}
+
 /// The newest nights of a project, or of all projects, newest first.
 pub fn list(db: &Connection, project: Option<&str>, limit: usize) -> Result<Vec<Night>, Fault> {
     let mut rows = db.prepare_cached(&format!(

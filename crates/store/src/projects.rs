@@ -74,10 +74,7 @@ fn registered(tx: &Tx<'_>, root: &str) -> Result<Project, Fault> {
     if let Some(project) = with_root(tx, root)? {
         return Ok(project);
     }
-    let name = Path::new(root).file_name().map_or_else(
-        || root.to_owned(),
-        |name| name.to_string_lossy().into_owned(),
-    );
+    let name = name_of(root);
     tx.execute(
         "INSERT INTO project (id, root, name, first_seen) VALUES (lower(hex(randomblob(8))), ?1, ?2, ?3)",
         (root, &name, At(tx.now())),
@@ -95,6 +92,19 @@ pub fn find(db: &Connection, root: &Path) -> Result<Option<Project>, Fault> {
             from_row,
         )
         .optional()?)
+}
+
+/// The project that would be registered for `root`, with an empty id. Nothing is written.
+///
+/// Errors: `project_folder_missing`, `path_not_text`.
+pub fn unregistered(root: &Path, now: Instant) -> Result<Project, Problem> {
+    let root = canonical(root)?;
+    Ok(Project {
+        id: String::new(),
+        name: name_of(&root),
+        root,
+        first_seen: now,
+    })
 }
 
 /// The project with this id, removed or not.
@@ -152,6 +162,13 @@ pub fn remove(tx: &Tx<'_>, id: &str) -> Result<(), Fault> {
     } else {
         Ok(())
     }
+}
+
+fn name_of(root: &str) -> String {
+    Path::new(root).file_name().map_or_else(
+        || root.to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    )
 }
 
 fn with_root(db: &Connection, root: &str) -> Result<Option<Project>, Fault> {

@@ -16,6 +16,19 @@ pub enum Unit {
     Record,
 }
 
+impl Unit {
+    /// What a person calls one of them.
+    #[must_use]
+    pub const fn noun(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Session => "session",
+            Self::Turn => "turn",
+            Self::Record => "record",
+        }
+    }
+}
+
 macro_rules! reasons {
     ($($(#[doc = $doc:literal])+ $name:ident, $id:literal, $unit:ident, $sentence:literal;)+) => {
         /// Why a file, a session, a turn or a record is left out.

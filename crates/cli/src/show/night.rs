@@ -1,27 +1,26 @@
 //! Nights as text.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::Value;
 use skillopt_app::night::{NightRow, Shown};
 use skillopt_app::sleep::{Preview, Status};
-use skillopt_app::types::{Experiment, NightReport, SkipCount, Unit, amount};
+use skillopt_app::types::{
+    Action, Experiment, NightReport, Outcome, SkipCount, Unit, amount, counted,
+};
 
-use super::{local, review, score, spent, word};
+use super::{local, review, score, spent, stage, word};
 use crate::terminal::plain;
 
-pub(crate) fn report(report: &NightReport, out: &mut String) -> std::fmt::Result {
+/// `first` is whether the project had no night before: then it matters what was left out.
+pub(crate) fn report(report: &NightReport, first: bool, out: &mut String) -> std::fmt::Result {
     writeln!(out, "{}", plain(&report.reason))?;
     if let Some(problem) = &report.problem {
         writeln!(out, "{} ({})", plain(&problem.guidance), problem.code)?;
     }
-    let [train, validation, test] = report.slices;
-    writeln!(
-        out,
-        "{} sessions with something new; {} tasks ({train} training, {validation} held out, {test} test)",
-        report.n_sessions, report.n_tasks
-    )?;
-    if report.simulated {
+    read_and_found(report, out)?;
+    if report.simulated && report.n_tasks > 0 {
         writeln!(
             out,
             "Answers came from a built-in simulation, not from a model."
@@ -37,10 +36,10 @@ pub(crate) fn report(report: &NightReport, out: &mut String) -> std::fmt::Result
         if let Some(decision) = &target.decision {
             writeln!(
                 out,
-                "  held-out {} -> {} => {}",
+                "  held-out score {} -> {}: {}",
                 score(decision.before),
                 score(decision.after),
-                decision.action.id()
+                action(decision.action)
             )?;
         }
         for edit in &target.applied {
@@ -72,9 +71,26 @@ pub(crate) fn report(report: &NightReport, out: &mut String) -> std::fmt::Result
             writeln!(out, "  not staged: {}", plain(why))?;
         }
     }
-    skipped(&report.skipped, out)?;
+    if first || report.n_sessions > 0 {
+        skipped(&report.skipped, out)?;
+    } else if !report.skipped.is_empty() {
+        writeln!(
+            out,
+            "What was left out is as before; `skillopt sleep harvest` lists it."
+        )?;
+    }
     counts(&report.not_replayable, out)?;
-    suggestions(report, out)?;
+    if report.proposal.is_none() {
+        suggestions(
+            &report
+                .suggestions
+                .iter()
+                .map(|said| (said.times as u64, said.words.as_str()))
+                .collect::<Vec<_>>(),
+            &report.missing,
+            out,
+        )?;
+    }
     for note in &report.notes {
         writeln!(out, "{}", plain(note))?;
     }
@@ -108,19 +124,45 @@ pub(crate) fn report(report: &NightReport, out: &mut String) -> std::fmt::Result
     Ok(())
 }
 
-fn suggestions(report: &NightReport, out: &mut String) -> std::fmt::Result {
-    if report.proposal.is_some() {
-        return Ok(());
+/// What was read and found; nothing when the night ended before it read anything, or when its reason
+/// says it already.
+fn read_and_found(report: &NightReport, out: &mut String) -> std::fmt::Result {
+    let sessions = counted(report.n_sessions as u64, "session");
+    if report.n_tasks == 0 {
+        if report.n_sessions == 0 || report.outcome == Outcome::NothingToDo {
+            return Ok(());
+        }
+        return writeln!(out, "{sessions} with something new.");
     }
-    if !report.suggestions.is_empty() {
+    let [train, validation, test] = report.slices;
+    writeln!(
+        out,
+        "{sessions} with something new; {} ({train} training, {validation} held out, {test} test).",
+        counted(report.n_tasks as u64, "task")
+    )
+}
+
+/// What the gate did, for a person.
+const fn action(action: Action) -> &'static str {
+    match action {
+        Action::AcceptNewBest => "better",
+        Action::Reject => "not better",
+        Action::RejectUnverified => "too little to tell",
+        Action::GreedyApplied => "not compared, the gate is off",
+        Action::GreedyNoop => "nothing changed",
+    }
+}
+
+fn suggestions(said: &[(u64, &str)], missing: &[String], out: &mut String) -> std::fmt::Result {
+    if !said.is_empty() {
         writeln!(out, "\nUntested suggestions, in your own words:")?;
-        for suggestion in &report.suggestions {
-            writeln!(out, "  {}x {}", suggestion.times, plain(&suggestion.words))?;
+        for (times, words) in said {
+            writeln!(out, "  {times}x {}", plain(words))?;
         }
     }
-    if !report.missing.is_empty() {
+    if !missing.is_empty() {
         writeln!(out, "\nStill missing before something can be tested:")?;
-        for line in &report.missing {
+        for line in missing {
             writeln!(out, "  {}", plain(line))?;
         }
     }
@@ -132,23 +174,38 @@ pub(crate) fn skipped(rows: &[SkipCount], out: &mut String) -> std::fmt::Result 
     let (records, others): (Vec<&SkipCount>, Vec<&SkipCount>) =
         rows.iter().partition(|row| row.unit == Unit::Record);
     for row in others {
-        writeln!(
-            out,
-            "  left out {} {}s ({}): {}",
-            row.count,
-            word(&row.unit),
-            row.agent,
-            plain(&row.sentence)
-        )?;
+        writeln!(out, "  {}", left_out(row))?;
     }
     let records: u64 = records.iter().map(|row| row.count).sum();
     if records > 0 {
         writeln!(
             out,
-            "  passed over {records} records that are no turns (--json lists them by reason)"
+            "  passed over what is no turn: {} (--json lists them by reason)",
+            counted(records, "record")
         )?;
     }
     Ok(())
+}
+
+fn left_out(row: &SkipCount) -> String {
+    let count = counted(row.count, row.unit.noun());
+    let sentence = plain(&row.sentence);
+    if row.reason == "before_since" {
+        let is = if row.count == 1 { "is" } else { "are" };
+        return format!(
+            "{count} ({}) {is} {}",
+            row.agent,
+            lowercase_first(&sentence)
+        );
+    }
+    format!("left out {count} ({}): {sentence}", row.agent)
+}
+
+fn lowercase_first(sentence: &str) -> String {
+    let mut rest = sentence.chars();
+    rest.next().map_or_else(String::new, |first| {
+        first.to_lowercase().chain(rest).collect()
+    })
 }
 
 fn counts(
@@ -168,8 +225,9 @@ fn counts(
 pub(crate) fn preview(preview: &Preview, out: &mut String) -> std::fmt::Result {
     writeln!(
         out,
-        "{} sessions with something new; {} tasks would take part.",
-        preview.n_sessions, preview.n_tasks
+        "{} with something new; {} would take part.",
+        counted(preview.n_sessions as u64, "session"),
+        counted(preview.n_tasks as u64, "task")
     )?;
     for task in &preview.tasks {
         let intent: String = plain(&task.intent).chars().take(90).collect();
@@ -180,8 +238,8 @@ pub(crate) fn preview(preview: &Preview, out: &mut String) -> std::fmt::Result {
     if preview.waiting > 0 {
         writeln!(
             out,
-            "  {} requests were seen in one session only; they wait until they recur.",
-            preview.waiting
+            "  seen in one session only, waiting until it recurs: {}",
+            counted(preview.waiting, "request")
         )?;
     }
     for suggestion in &preview.suggestions {
@@ -210,8 +268,8 @@ pub(crate) fn preview(preview: &Preview, out: &mut String) -> std::fmt::Result {
         );
         writeln!(
             out,
-            "Estimate: about {} model calls, {} to {} tokens, {cost}.",
-            forecast.calls + forecast.mining_calls,
+            "Estimate: about {}, {} to {} tokens, {cost}.",
+            counted(forecast.calls + forecast.mining_calls, "model call"),
             forecast.tokens_low,
             forecast.tokens_high
         )?;
@@ -231,8 +289,12 @@ pub(crate) fn preview(preview: &Preview, out: &mut String) -> std::fmt::Result {
 }
 
 pub(crate) fn status(status: &Status, out: &mut String) -> std::fmt::Result {
-    writeln!(out, "{}: {} nights", plain(&status.project), status.night)?;
-    if let Some(last) = &status.last {
+    let nights = match status.nights {
+        0 => "no night yet".to_owned(),
+        nights => counted(nights, "night"),
+    };
+    writeln!(out, "{}: {nights}", plain(&status.project))?;
+    if let Some(last) = status.last.as_ref().filter(|last| !last.is_empty()) {
         writeln!(out, "Last: {}", plain(last))?;
     }
     if let Some(running) = &status.running {
@@ -244,6 +306,13 @@ pub(crate) fn status(status: &Status, out: &mut String) -> std::fmt::Result {
             plain(&open.reason)
         )?;
     }
+    match &status.scheduled {
+        Some(time) => writeln!(out, "Scheduled: every day at {time}.")?,
+        None => writeln!(
+            out,
+            "Not scheduled; `skillopt sleep schedule` runs it every night."
+        )?,
+    }
     match &status.proposal {
         Some(id) => writeln!(
             out,
@@ -253,10 +322,19 @@ pub(crate) fn status(status: &Status, out: &mut String) -> std::fmt::Result {
         None => writeln!(out, "No proposal waits.")?,
     }
     if status.proposal.is_none() {
+        if let (Some(night), Some(1..)) = (
+            status.suggestions_of,
+            status.suggestions.as_array().map(Vec::len),
+        ) {
+            writeln!(
+                out,
+                "Untested suggestions of night {night}, in your own words:"
+            )?;
+        }
         for row in status.suggestions.as_array().into_iter().flatten() {
             writeln!(
                 out,
-                "  untested: {}x {}",
+                "  {}x {}",
                 row["times"],
                 plain(row["words"].as_str().unwrap_or(""))
             )?;
@@ -293,8 +371,11 @@ fn one(row: &NightRow, out: &mut String) -> std::fmt::Result {
 
 pub(crate) fn show(shown: &Shown, out: &mut String) -> std::fmt::Result {
     one(&shown.night, out)?;
-    for stage in &shown.stages {
-        let calls: Vec<String> = stage
+    for row in &shown.stages {
+        let Some(name) = stage::words(&row.stage.name) else {
+            continue;
+        };
+        let calls: Vec<String> = row
             .calls
             .as_object()
             .into_iter()
@@ -303,16 +384,20 @@ pub(crate) fn show(shown: &Shown, out: &mut String) -> std::fmt::Result {
             .collect();
         writeln!(
             out,
-            "  {:<28} {:<8} {}",
-            plain(&stage.stage.name),
-            word(&stage.stage.state),
+            "  {:<50} {:<8} {}",
+            plain(&name),
+            if row.done { "done" } else { "open" },
             calls.join(", ")
         )?;
     }
     writeln!(
         out,
-        "  spent: {} calls, {} tokens",
-        shown.spend.calls, shown.spend.tokens
+        "  spent: {}",
+        spent(
+            shown.spend.calls,
+            shown.spend.tokens,
+            shown.spend.cost_micros
+        )
     )?;
     for target in report_targets(shown) {
         let text = |key: &str| plain(target[key].as_str().unwrap_or(""));
@@ -327,7 +412,10 @@ pub(crate) fn show(shown: &Shown, out: &mut String) -> std::fmt::Result {
             score(decision["before"].as_f64()),
             score(decision["after"].as_f64())
         )?;
-        review::deltas(decision, out)?;
+        review::deltas(decision, &BTreeMap::new(), out)?;
+    }
+    if let Some(report) = &shown.report {
+        of_report(report, out)?;
     }
     for event in &shown.events {
         writeln!(out, "  {}", plain(&event.to_string()))?;
@@ -342,6 +430,28 @@ fn report_targets(shown: &Shown) -> impl Iterator<Item = &Value> {
         .iter()
         .filter_map(|report| report["targets"].as_array())
         .flatten()
+}
+
+/// What a stored report says to the user: suggestions, what is missing, the proposal.
+fn of_report(report: &Value, out: &mut String) -> std::fmt::Result {
+    let rows = |key: &str| report[key].as_array().map_or(&[][..], Vec::as_slice);
+    let said: Vec<(u64, &str)> = rows("suggestions")
+        .iter()
+        .filter_map(|row| Some((row["times"].as_u64()?, row["words"].as_str()?)))
+        .collect();
+    let missing: Vec<String> = rows("missing")
+        .iter()
+        .filter_map(|line| Some(line.as_str()?.to_owned()))
+        .collect();
+    suggestions(&said, &missing, out)?;
+    if let Some(id) = report["proposal"].as_str() {
+        writeln!(
+            out,
+            "\nProposal {id}: `skillopt proposal show {id}`",
+            id = plain(id)
+        )?;
+    }
+    Ok(())
 }
 
 pub(crate) fn experiment(

@@ -8,6 +8,8 @@ use skillopt_core::call::Call;
 use skillopt_store::calls::{self, NightCall, State};
 use skillopt_store::{attempts, events};
 
+use skillopt_store::Store;
+
 use super::CallEvent;
 use super::run::{Heard, Run, Stop};
 use crate::backend::{Backend, Usage};
@@ -92,36 +94,52 @@ impl Run {
         let Some(handoff) = roles.target.handoff().or_else(|| roles.optimizer.handoff()) else {
             return Ok(());
         };
-        let waiting = self.path.store.read(|db| {
-            let mut seen = BTreeSet::new();
-            let mut waiting = Vec::new();
-            for at in calls::rows_of_night(db, self.night)? {
-                if at.state == State::Waiting && seen.insert(at.key.clone()) {
-                    waiting.extend(calls::get(db, &at.key)?.map(|call| (at.key, call)));
-                }
-            }
-            Ok(waiting)
-        })?;
-        let questions: Vec<Question> = waiting
-            .into_iter()
-            .map(|(key, call)| {
-                let refused = match handoff.answer(&call, &key) {
-                    Answer::Refused(why) => Some(why),
-                    Answer::Given(text) => parse(&Expect::of(&call.subject), &text)
-                        .err()
-                        .map(|error| error.0),
-                    Answer::Missing => None,
-                };
-                Question { call, refused }
-            })
-            .collect();
+        let questions = open_questions(&self.path.store, self.night, handoff)?;
         let published = handoff.publish(&questions)?;
         if published.open > 0 {
             self.path.tell(&CallEvent::Questions {
                 open: published.open,
                 folder: handoff.folder().to_owned(),
+                refused: questions
+                    .into_iter()
+                    .filter_map(|question| {
+                        let why = question.refused?;
+                        Some((id(&question.call.key()).to_owned(), why))
+                    })
+                    .collect(),
             });
         }
         Ok(())
     }
+}
+
+/// The questions of a night that wait, each once, with why the file that is there now is no answer.
+pub fn open_questions(
+    store: &Store,
+    night: i64,
+    handoff: &Handoff,
+) -> Result<Vec<Question>, Problem> {
+    let waiting = store.read(|db| {
+        let mut seen = BTreeSet::new();
+        let mut waiting = Vec::new();
+        for at in calls::rows_of_night(db, night)? {
+            if at.state == State::Waiting && seen.insert(at.key.clone()) {
+                waiting.extend(calls::get(db, &at.key)?.map(|call| (at.key, call)));
+            }
+        }
+        Ok(waiting)
+    })?;
+    Ok(waiting
+        .into_iter()
+        .map(|(key, call)| {
+            let refused = match handoff.answer(&call, &key) {
+                Answer::Refused(why) => Some(why),
+                Answer::Given(text) => parse(&Expect::of(&call.subject), &text)
+                    .err()
+                    .map(|error| error.0),
+                Answer::Missing => None,
+            };
+            Question { call, refused }
+        })
+        .collect())
 }

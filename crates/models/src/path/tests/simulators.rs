@@ -138,6 +138,7 @@ async fn questions_wait_for_files_and_each_answer_is_taken_once() {
             .lock()
             .unwrap()
             .contains(&CallEvent::Questions {
+                refused: Vec::new(),
                 open: 3,
                 folder: folder.path().join("h")
             })
