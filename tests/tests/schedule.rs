@@ -18,7 +18,7 @@ fn with_cron() -> (Home, PathBuf) {
     let mut home = Home::with_sample(PROGRAM);
     let programs = home.path().join("programs");
     let file = home.path().join("crontab.txt");
-    fs::create_dir_all(&programs).unwrap();
+    fs::create_dir_all(&programs).expect("a file");
     let program = programs.join("crontab");
     fs::write(
         &program,
@@ -28,8 +28,8 @@ fn with_cron() -> (Home, PathBuf) {
             file.display()
         ),
     )
-    .unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    .expect("a file");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("a file");
     home.set("PATH", &format!("{}:/usr/bin:/bin", programs.display()));
     (home, file)
 }

@@ -17,11 +17,11 @@ const THREAD: &str = "01a22847-3db6-71d3-9c36-e48a42ef3d0f";
 fn home() -> Home {
     let home = Home::empty(PROGRAM);
     let project = home.project();
-    let project = project.to_str().unwrap();
+    let project = project.to_str().expect("text");
     let write = |path: &str, lines: &[String]| {
         let path = home.home().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, lines.join("\n") + "\n").unwrap();
+        fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+        fs::write(path, lines.join("\n") + "\n").expect("a file");
     };
     write(
         ".claude/settings.json",
@@ -61,18 +61,18 @@ fn home() -> Home {
 fn json(home: &Home, words: &[&str]) -> Value {
     let ran = home.run(&[words, &["--json"]].concat());
     assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
-    let folder = home.home().canonicalize().unwrap();
+    let folder = home.home().canonicalize().expect("a folder");
     let out = ran
         .out
-        .replace(folder.to_str().unwrap(), "[home]")
-        .replace(home.home().to_str().unwrap(), "[home]");
+        .replace(folder.to_str().expect("text"), "[home]")
+        .replace(home.home().to_str().expect("text"), "[home]");
     Ran { out, ..ran }.json()
 }
 
 fn sources(doctor: &Value) -> Vec<&Value> {
     doctor["findings"]
         .as_array()
-        .unwrap()
+        .expect("findings")
         .iter()
         .filter(|finding| finding["detail"]["agent"].is_string())
         .collect()
@@ -81,11 +81,11 @@ fn sources(doctor: &Value) -> Vec<&Value> {
 /// Compares with `fixtures/doctor-sources.json`, or writes it when `SKILLOPT_WRITE_PAGES` is set.
 fn same_as_written(findings: &[&Value]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/doctor-sources.json");
-    let found = serde_json::to_string_pretty(findings).unwrap() + "\n";
+    let found = serde_json::to_string_pretty(findings).expect("JSON") + "\n";
     if std::env::var_os("SKILLOPT_WRITE_PAGES").is_some() {
-        fs::write(&path, &found).unwrap();
+        fs::write(&path, &found).expect("a page");
     }
-    let written = fs::read_to_string(&path).unwrap();
+    let written = fs::read_to_string(&path).expect("a page");
     assert_eq!(
         written, found,
         "look at what changed, then run this test with SKILLOPT_WRITE_PAGES=1"

@@ -384,7 +384,7 @@ pub async fn harvest(app: &App, input: HarvestInput) -> Result<Box<Harvested>, P
         .map(|session| SessionRow::of(session, &known))
         .collect();
     let mined = mine::heuristic(&harvest.sessions, &|_| false);
-    let prepared = skillopt_sleep::run::gathered(&context, &mined)?.tasks;
+    let prepared = skillopt_sleep::tonight::gathered(&context, &mined)?.tasks;
     let payload = tasks_file::to_json(
         &context.project.root,
         context.settings.source.id(),

@@ -172,8 +172,7 @@ pub const BACKENDS: Choices = Choices {
 pub(crate) const SOURCES: Choices = Choices {
     words: Source::WORDS,
     aliases: &[("copilot_cli", "copilot")],
-    // What of these a version has is among its own words, which are looked at first.
-    absent: &["opencode"],
+    absent: &[],
 };
 
 pub(crate) const SCOPES: Choices = Choices {

@@ -439,10 +439,7 @@ fn wrong_types_and_ranges_name_key_layer_and_what_is_allowed() {
         ("reads.exclude = \"x\"", &["a list of"]),
         ("reads.exclude = [1]", &["entries must be texts"]),
         ("reads.source = \"gazelle\"", &["auto, claude, codex"]),
-        (
-            "reads.source = \"opencode\"",
-            &["this version does not have", "claude"],
-        ),
+        ("gate.mode = \"confident\"", &["this version does not have"]),
         ("models.temperature = 3", &["from 0 to 2"]),
         ("models.endpoint = \"localhost:8080\"", &["http://"]),
         (

@@ -4,6 +4,7 @@
 //! every stage as rows before it asks anything, so a night that was killed goes on from its rows.
 
 pub mod adopt;
+mod begin;
 pub mod consolidate;
 pub mod context;
 pub mod estimate;
@@ -28,6 +29,7 @@ pub mod staging;
 pub mod target_filter;
 pub mod targets;
 pub mod tasks_file;
+pub mod tonight;
 
 pub use context::{Context, Listener, Progress};
 pub use outcome::{Outcome, Stop, exit_code};

@@ -18,6 +18,7 @@ use crate::run;
 use crate::sources;
 use crate::targets;
 use crate::tasks_file::TasksFile;
+use crate::tonight;
 
 /// What a night would do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -70,21 +71,21 @@ pub async fn preview(
     let mut notes: Vec<String> = unusable.iter().map(ToString::to_string).collect();
     let (prepared, mined, harvest) = match file {
         Some(file) => (
-            run::given(context, file),
+            tonight::given(context, file),
             crate::mine::Mined::default(),
             Harvest::default(),
         ),
         None => {
             let harvest = harvesting::read(context, false)?;
             notes.extend(sources::warnings(&harvest));
-            let known = run::known_turns(context, simulated, again)?;
-            let sessions = run::with_news(
+            let known = tonight::known_turns(context, simulated, again)?;
+            let sessions = tonight::with_news(
                 harvest.sessions.clone(),
                 &known,
-                run::session_limit(context),
+                tonight::session_limit(context),
             );
             let mined = crate::mine::heuristic(&sessions, &|turn| known.contains(turn));
-            let prepared = run::gathered(context, &mined)?;
+            let prepared = tonight::gathered(context, &mined)?;
             (
                 prepared,
                 mined,
@@ -97,7 +98,7 @@ pub async fn preview(
     };
     // Only the prompts are measured; night 0 does not exist and nothing is written under it.
     let measuring = Night::new(context, 0, roles, templates);
-    let groups = run::groups(context, &prepared.tasks, &targets);
+    let groups = tonight::groups(context, &prepared.tasks, &targets);
     let asked = groups
         .iter()
         .map(|(_, slices, targets)| (slices, targets.as_slice()));
