@@ -91,7 +91,7 @@ fn unknown_backends_and_wrong_values_are_refused() {
         "{}",
         later.err
     );
-    let flag = home.run(&["sleep", "run", "--cursor-path", "x"]);
+    let flag = home.run(&["sleep", "run", "--opencode-tool-replay"]);
     assert_eq!(flag.code, 2);
     assert!(flag.err.contains("not in this version"), "{}", flag.err);
 }
