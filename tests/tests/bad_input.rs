@@ -84,7 +84,7 @@ fn unknown_backends_and_wrong_values_are_refused() {
         "setting_invalid",
         2,
     );
-    let later = home.run(&["sleep", "run", "--backend", "azure_openai"]);
+    let later = home.run(&["sleep", "run", "--gate-mode", "confident"]);
     assert_eq!(later.code, 2);
     assert!(
         later.err.contains("not in this version") || later.err.contains("this version"),

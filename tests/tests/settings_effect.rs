@@ -352,14 +352,29 @@ fn spoiled(home: &Home, words: &[&str]) -> String {
     server.brain(|request| {
         let text = request.to_string();
         let reply = honest(request);
-        let rules = reply.contains("</answer>") || reply.contains("## Risks");
         match text.contains("maintenance window") && !text.contains("edits") {
-            true if rules => "No.".to_owned(),
-            true => "<answer>It is done.</answer>\n\n## Risks\n\nNone.".to_owned(),
+            true if reply.contains("## Risks") => "No.".to_owned(),
+            true => "It is done.\n\n## Risks\n\nNone.".to_owned(),
             false => reply,
         }
     });
-    against(&server, home, &[ASKED, words].concat())
+    // Slices that do not follow from where the temporary home lies.
+    let task = |id: &str, split: &str, intent: &str| {
+        json!({
+            "id": id, "project": "", "intent": intent, "reference_kind": "rule", "split": split,
+            "judge": {"kind": "rule", "checks": [{"op": "section_present", "arg": "Risks"}]},
+        })
+    };
+    let tasks = json!({"format": "skillopt_sleep.tasks.v1", "reviewed": true, "tasks": [
+        task("t1", "train", "Write about the search page"),
+        task("t2", "val", "Write about the new logo"),
+        task("t3", "val", "Write about the billing model"),
+        task("t4", "val", "Write about the maintenance window"),
+    ]});
+    let file = home.home().join("tasks.json");
+    std::fs::write(&file, tasks.to_string()).expect("a tasks file");
+    let file = format!("--tasks-file={}", file.display());
+    against(&server, home, &[&[file.as_str()], words].concat())
 }
 
 /// A night that was at work for ten minutes when its key was refused.
@@ -377,7 +392,10 @@ fn after_ten_minutes(home: &Home, words: &[&str]) -> String {
         .expect("a night");
     assert_eq!(changed, 1);
     drop(database);
-    against(&server, home, words)
+    // Which calls were asked before the refusal varies; how the night ends does not.
+    let seen = against(&server, home, words);
+    let ending: Vec<&str> = seen.lines().take(2).collect();
+    ending.join("\n")
 }
 
 /// How many bodies of prompts and replies of a first night a second one leaves.

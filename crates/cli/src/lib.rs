@@ -304,11 +304,7 @@ fn usage(error: &clap::Error, json: bool) -> ExitCode {
 }
 
 /// Flags of the reference for sources and backends that come later (§9.2).
-const LATER_FLAGS: [&str; 7] = [
-    "--codex-path",
-    "--pi-path",
-    "--cursor-path",
-    "--opencode-path",
+const LATER_FLAGS: [&str; 3] = [
     "--vscode-workspace-storage",
     "--copilot-cli-session-store",
     "--opencode-tool-replay",
