@@ -6,13 +6,16 @@ use skillopt_core::check::check_from_sentence;
 /// [`honest_reply`] to the messages of a request.
 #[must_use]
 pub fn honest(request: &Value) -> String {
-    let text: String = request["messages"]
-        .as_array()
+    // Whichever protocol it is written in.
+    let standing = ["system", "instructions"]
         .into_iter()
+        .filter_map(|name| request[name].as_str());
+    let messages = ["messages", "input"]
+        .into_iter()
+        .filter_map(|name| request[name].as_array())
         .flatten()
-        .filter_map(|message| message["content"].as_str())
-        .collect::<Vec<_>>()
-        .join("\n");
+        .filter_map(|message| message["content"].as_str());
+    let text: String = standing.chain(messages).collect::<Vec<_>>().join("\n");
     honest_reply(&text)
 }
 

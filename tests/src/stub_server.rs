@@ -1,8 +1,8 @@
 //! A local model server that can answer, delay, fail, limit and lie, by script.
 //!
-//! It speaks Chat Completions over HTTP/1.1 on 127.0.0.1, streamed or not, and remembers what it
-//! was asked. Requests to `/v1/chat/completions`, and those of Claude Code to `/v1/messages`, take the next [`Behaviour`] of the script, and the
-//! standing one when the script is used up; `/v1/models` lists what it was given.
+//! It speaks Chat Completions, Responses and Messages over HTTP/1.1 on 127.0.0.1, streamed or not,
+//! and remembers what it was asked. Requests for a reply take the next [`Behaviour`] of the script,
+//! and the standing one when the script is used up; `/v1/models` lists what it was given.
 //!
 //! ```no_run
 //! use skillopt_tests::stub_server::{Behaviour, StubServer};
@@ -15,6 +15,7 @@
 
 mod behaviour;
 mod connection;
+mod shapes;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -26,8 +27,10 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 pub use behaviour::{Behaviour, Decision};
+pub use shapes::Ending;
+use shapes::Shape;
 
-/// What answers: the text for a Chat Completions request.
+/// What answers: the text for the body of a request.
 pub type Brain = Arc<dyn Fn(&Value) -> String + Send + Sync>;
 
 /// One request as it arrived.
@@ -53,16 +56,18 @@ impl Request {
             .map(|(_, value)| value.as_str())
     }
 
-    /// All message texts, one after the other.
+    /// All message texts, one after the other, in whichever protocol.
     #[must_use]
     pub fn prompt(&self) -> String {
-        let messages = self.body["messages"].as_array();
-        messages
+        let standing = ["instructions", "system"]
             .into_iter()
+            .filter_map(|name| self.body[name].as_str());
+        let messages = ["messages", "input"]
+            .into_iter()
+            .filter_map(|name| self.body[name].as_array())
             .flatten()
-            .filter_map(|message| message["content"].as_str())
-            .collect::<Vec<_>>()
-            .join("\n\n")
+            .filter_map(|message| message["content"].as_str());
+        standing.chain(messages).collect::<Vec<_>>().join("\n\n")
     }
 }
 
@@ -198,7 +203,7 @@ impl StubServer {
     #[must_use]
     pub fn asked(&self) -> Vec<Request> {
         let mut requests = self.requests();
-        requests.retain(|request| request.path.ends_with("/chat/completions"));
+        requests.retain(|request| Shape::of(request).is_some());
         requests
     }
 

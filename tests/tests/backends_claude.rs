@@ -63,6 +63,7 @@ async fn a_reply_and_how_the_program_was_started_for_it() {
     assert_eq!(reply.text, "It is 4. ✓");
     assert_eq!(reply.model, "claude-stub-5");
     assert_eq!(reply.usage.input_tokens, Some(15));
+    assert_eq!(reply.usage.cached_tokens, Some(5));
     assert_eq!(reply.usage.output_tokens, Some(3));
 
     let asked = stub.asked();

@@ -5,7 +5,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use skillopt_tests::brain::honest;
 use skillopt_tests::home::{Home, Ran};
 use skillopt_tests::stub_server::{Behaviour, StubServer};
@@ -63,6 +63,61 @@ fn an_honest_server_gives_a_proposal_that_is_no_simulation() {
     // The gate's evidence is there to be shown.
     let shown = home.run(&["proposal", "show", "--json"]).json();
     assert_eq!(shown["documents"][0]["decision"]["losses"], 0);
+}
+
+#[test]
+fn every_backend_over_http_makes_a_whole_night() {
+    const KEY: &str = "sk-canary-0123456789";
+    let rows: [(&str, &[&str], &str); 5] = [
+        (
+            "openai_compatible",
+            &["--api", "responses"],
+            "/v1/responses",
+        ),
+        ("anthropic", &[], "/v1/messages"),
+        ("azure_openai", &[], "/v1/chat/completions"),
+        ("qwen", &["--thinking", "disabled"], "/v1/chat/completions"),
+        ("minimax", &[], "/v1/chat/completions"),
+    ];
+    for (backend, more, path) in rows {
+        let home = Home::with_sample(PROGRAM);
+        let server = StubServer::start();
+        server.require_key(KEY).brain(honest);
+        let url = server.url();
+        let words = [
+            &[
+                "sleep",
+                "run",
+                "--backend",
+                backend,
+                "--model",
+                "stub",
+                "--endpoint",
+                &url,
+            ][..],
+            &["--api-key-env", "THE_KEY", "--model-miner=false", "--json"],
+            more,
+        ]
+        .concat();
+        let ran = home.run_with(&words, &[("THE_KEY", KEY)]);
+        let json = ran.json();
+        assert_eq!(json["outcome"], "proposed", "{backend}: {json}");
+        assert!(!ran.out.contains("canary") && !ran.err.contains("canary"));
+        let asked = server.asked();
+        assert_eq!(json["spend"]["calls"].as_u64(), Some(asked.len() as u64));
+        for request in asked {
+            assert_eq!(request.path, path, "{backend}");
+            let thinking = match backend {
+                "qwen" => json!({ "enable_thinking": false }),
+                _ => Value::Null,
+            };
+            assert_eq!(request.body["chat_template_kwargs"], thinking);
+            assert_eq!(
+                request.body["thinking"]["type"].as_str(),
+                (backend == "minimax").then_some("disabled")
+            );
+        }
+    }
 }
 
 #[test]

@@ -50,6 +50,12 @@ impl Effect {
 const EVERYTHING: &[&str] = &["--scope=all", "--all-time"];
 const ASKED: &[&str] = &["--model-miner=false"];
 const ONE_EDIT: &[&str] = &["--edit-budget=1"];
+const QWEN: &[&str] = &["--model-miner=false", "--backend=qwen"];
+const AZURE: &[&str] = &[
+    "--backend=azure_openai",
+    "--endpoint=https://me.openai.azure.com",
+    "--model=gpt",
+];
 
 static EFFECTS: &[Effect] = &[
     effect("reads.source", "codex", tasks),
@@ -111,7 +117,22 @@ static EFFECTS: &[Effect] = &[
     effect("models.optimizer_model", "another", asked).with(ASKED),
     effect("models.endpoint", "http://127.0.0.1:9/v1", night)
         .with(&["--backend=openai_compatible", "--model=stub"]),
+    effect("models.target_endpoint", "http://127.0.0.1:9/v1", asked).with(ASKED),
+    effect("models.optimizer_endpoint", "http://127.0.0.1:9/v1", asked).with(ASKED),
     effect("models.api_key_env", "A_KEY", asked).with(ASKED),
+    effect("models.target_api_key_env", "A_KEY", asked).with(ASKED),
+    effect("models.optimizer_api_key_env", "A_KEY", asked).with(ASKED),
+    effect("models.api", "responses", asked).with(ASKED),
+    effect("models.reasoning_effort", "high", asked).with(ASKED),
+    effect("models.target_reasoning_effort", "high", asked).with(ASKED),
+    effect("models.optimizer_reasoning_effort", "high", asked).with(ASKED),
+    effect("models.thinking", "disabled", asked).with(QWEN),
+    effect("models.enable_thinking", "true", asked).with(QWEN),
+    effect("models.region", "cn_zh", backends).with(&["--backend=minimax", "--api-key-env=A_KEY"]),
+    effect("models.azure_auth", "key", backends).with(AZURE),
+    effect("models.azure_api_version", "2024-12-01-preview", backends).with(AZURE),
+    effect("models.azure_client_id", "another", identity).with(AZURE),
+    effect("models.local_ports", "10", local_servers).with(&["--local-port=9"]),
     effect("models.claude_path", "/nowhere/claude", night).with(&["--backend=claude"]),
     effect("models.codex_path", "/nowhere/codex", night).with(&["--backend=codex"]),
     effect("models.copilot_path", "/nowhere/copilot", night).with(&["--backend=copilot"]),
@@ -121,8 +142,10 @@ static EFFECTS: &[Effect] = &[
     effect("models.concurrency", "4", side_by_side).with(ASKED),
     effect("models.first_byte_seconds", "1", slow_once).with(ASKED),
     effect("models.call_seconds", "1", slow_once).with(ASKED),
+    effect("models.context_tokens", "100", long_memory),
     effect("models.temperature", "0.3", asked).with(ASKED),
     effect("models.prompts", "HOME/prompts.json", asked).with(ASKED),
+    effect("models.cassette", "/nowhere/c.json", night).with(&["--backend=cassette"]),
     effect("models.handoff_dir", "questions", night).with(&["--backend=handoff"]),
     effect("changes.skill", "false", night),
     effect("changes.memory", "false", night),
@@ -410,6 +433,50 @@ fn kept_bodies(home: &Home, words: &[&str]) -> String {
         )
         .expect("a count");
     kept.to_string()
+}
+
+/// What each backend would be, without asking it.
+fn backends(home: &Home, words: &[&str]) -> String {
+    run(home, &["backend", "list", "--json"], words).out
+}
+
+/// What the identity service of a machine is asked. It has no token, so nothing else is.
+fn identity(home: &Home, words: &[&str]) -> String {
+    let server = StubServer::start();
+    let service = server.url().replace("/v1", "/identity");
+    let command = ["backend", "test", "--json", "--azure-auth=managed_identity"];
+    let ran = home.run_with(
+        &[&command, words].concat(),
+        &[
+            ("IDENTITY_ENDPOINT", &service),
+            ("IDENTITY_HEADER", "made-up"),
+        ],
+    );
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    let requests = server.requests();
+    requests
+        .iter()
+        .map(|request| request.path.clone())
+        .collect()
+}
+
+/// What `doctor` says about model servers on this computer.
+fn local_servers(home: &Home, words: &[&str]) -> String {
+    let found = run(home, &["doctor", "--json"], words).json();
+    let findings = found["findings"].as_array().expect("findings").clone();
+    let one = findings
+        .into_iter()
+        .find(|finding| finding["subject"] == "local model servers");
+    one.expect("a finding")["message"].to_string()
+}
+
+/// A night in a project whose memory file is long.
+fn long_memory(home: &Home, words: &[&str]) -> String {
+    let text = "We write to customers in plain words.\n".repeat(100);
+    std::fs::write(home.project().join("CLAUDE.md"), text).expect("a memory file");
+    let server = StubServer::start();
+    server.brain(honest);
+    against(&server, home, &[ASKED, words].concat())
 }
 
 fn cron(home: &Home, words: &[&str]) -> String {

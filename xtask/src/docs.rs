@@ -14,6 +14,8 @@ pub(crate) fn run() -> Result<(), Stop> {
         "skillopt-tests",
         "--test",
         "pages",
+        "--test",
+        "failures",
     ])
     .with(|command| home.apply(command))
     .env("SKILLOPT_WRITE_PAGES", "1")

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything that has to hold before a change goes in.
 
 use crate::Stop;
-use crate::command::{cargo, on_ci, say};
+use crate::command::{cargo, on_ci, root, say};
 use crate::needs;
 use crate::private_home::PrivateHome;
 
@@ -24,7 +24,18 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Stop> {
     if !options.fast {
         documentation()?;
     }
-    tests(options.nextest)
+    tests(options.nextest)?;
+    failures()
+}
+
+/// What people are told when a backend fails, as the tests have just found it.
+fn failures() -> Result<(), Stop> {
+    let page = std::fs::read_to_string(root().join("docs/failures.md"))?;
+    say("what is told when a server fails (docs/failures.md):");
+    for line in page.lines().filter(|line| line.starts_with('|')) {
+        println!("{line}");
+    }
+    Ok(())
 }
 
 fn options(arguments: &[String]) -> Result<Options<'_>, Stop> {

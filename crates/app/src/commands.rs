@@ -79,6 +79,14 @@ commands! {
     NightShow "night show": crate::night::ShowInput => Box<crate::night::Shown> = crate::night::show;
     /// End a running night, or one that waits.
     NightCancel "night cancel": crate::night::CancelInput => crate::night::Cancelled = crate::night::cancel;
+    /// Save a night's replies, to go through it again without a network.
+    NightRecord "night record": crate::night::RecordInput => crate::night::Recorded = crate::night::record;
+    /// List the backends and what is missing for each.
+    BackendList "backend list": crate::backend::ListInput => Vec<crate::backend::BackendRow> = crate::backend::list;
+    /// Ask a backend one tiny question.
+    BackendTest "backend test": crate::backend::TestInput => Box<crate::backend::TestOutput> = crate::backend::test;
+    /// Say what was spent, by month and project.
+    Spend "spend": crate::spend::SpendInput => crate::spend::Spent = crate::spend::spend;
     /// Show the open hand-off questions.
     Handoff "handoff": crate::project::Which => crate::handoff::Questions = crate::handoff::questions;
     /// Show every setting and where its value comes from.

@@ -97,6 +97,7 @@ pub async fn doctor(app: &App, input: DoctorInput) -> Result<Diagnosis, Problem>
             findings.push(good("settings", "The settings can be read.", Value::Null));
             findings.extend(sessions::findings(&context));
             findings.push(documents(&context));
+            findings.push(local_servers(&context).await);
             findings.push(backends(&context, input.as_scheduled).await);
             tonight = Some(context);
         }
@@ -240,6 +241,52 @@ fn documents(context: &skillopt_sleep::Context) -> Finding {
         }
         Err(problem) => bad("documents", &problem),
     }
+}
+
+/// Model servers on this computer; having none is nothing to look at.
+async fn local_servers(context: &skillopt_sleep::Context) -> Finding {
+    let subject = "local model servers";
+    let written = &context.settings.local_ports;
+    let mut ports: Vec<u16> = Vec::new();
+    for text in written {
+        match text.trim().parse() {
+            Ok(port) if port > 0 => ports.push(port),
+            _ => {
+                return Finding {
+                    health: Health::Warning,
+                    guidance: "Ports are numbers from 1 to 65535.".to_owned(),
+                    ..good(
+                        subject,
+                        format!("models.local_ports holds \"{}\".", text.escape_debug()),
+                        Value::Null,
+                    )
+                };
+            }
+        }
+    }
+    let found = skillopt_models::local::find(&ports, &context.clock, &context.cancel).await;
+    let words: Vec<String> = found
+        .iter()
+        .map(|server| {
+            let models = match server.models.as_slice() {
+                [] => "no model".to_owned(),
+                [one] => format!("the model {one}"),
+                several => format!("{} models", several.len()),
+            };
+            format!(
+                "{} answers at {} with {models}",
+                server.name, server.endpoint
+            )
+        })
+        .collect();
+    if words.is_empty() {
+        let message = format!(
+            "No model server answers on this computer (ports {}).",
+            written.join(", ")
+        );
+        return good(subject, message, json!(found));
+    }
+    good(subject, format!("{}.", words.join("; ")), json!(found))
 }
 
 async fn backends(context: &skillopt_sleep::Context, as_scheduled: bool) -> Finding {

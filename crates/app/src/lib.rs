@@ -3,6 +3,7 @@
 //! Nothing here prints or decides how things look. Every command takes an input and gives an output,
 //! both of which serialise; see [`commands`].
 
+pub mod backend;
 pub mod commands;
 pub mod config;
 pub mod context;
@@ -19,6 +20,7 @@ pub mod proposal;
 pub mod schedule;
 mod shell;
 pub mod sleep;
+pub mod spend;
 #[cfg(test)]
 mod test_home;
 
@@ -39,6 +41,7 @@ pub mod types {
     pub use skillopt_models::price::shown as amount;
     pub use skillopt_sleep::experiment::Experiment;
     pub use skillopt_sleep::report::{NightReport, SkipCount};
+    pub use skillopt_store::attempts::Spend as NightSpend;
     pub use skillopt_store::nights::Outcome;
     pub use skillopt_store::proposals::TargetState;
     pub use skillopt_transcripts::Unit;

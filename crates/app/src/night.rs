@@ -114,6 +114,8 @@ pub struct StageRow {
     pub calls: Value,
     /// Whether nothing of it is left to do. A stage of questions has no output of its own.
     pub done: bool,
+    /// What it spent.
+    pub spend: Spend,
 }
 
 /// Shows a night.
@@ -123,6 +125,8 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
         .read(|db| {
             let night = nights::required(db, id)?;
             let rows = calls::rows_of_night(db, id)?;
+            let spent: std::collections::BTreeMap<String, Spend> =
+                attempts::spend_of_stages(db, id)?.into_iter().collect();
             let stages = stages::list(db, id)?
                 .into_iter()
                 .map(|stage| {
@@ -137,8 +141,9 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
                     let asked = !counts.is_empty() && open == [false, false];
                     StageRow {
                         done: asked || stage.state == stages::State::Done,
-                        stage,
                         calls: Value::Object(counts),
+                        spend: spent.get(&stage.name).copied().unwrap_or_default(),
+                        stage,
                     }
                 })
                 .collect();
@@ -160,6 +165,61 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
             })
         })
         .map(Box::new)
+}
+
+/// Which night is recorded.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordInput {
+    /// Its id; the newest of the project when empty.
+    pub id: Option<i64>,
+    /// The project whose newest is meant.
+    pub project: Option<PathBuf>,
+    /// The file; it is replaced.
+    pub to: PathBuf,
+}
+
+/// What was recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Recorded {
+    /// The night.
+    pub id: i64,
+    /// The file.
+    pub file: PathBuf,
+    /// How many replies are in it.
+    pub replies: usize,
+}
+
+/// Writes the replies of a night into a file that the backend `cassette` answers from.
+///
+/// Errors: `night_unknown`, `night_not_recordable`, `cassette_expired`, those of the settings and of
+/// writing.
+pub async fn record(app: &App, input: RecordInput) -> Result<Recorded, Problem> {
+    let id = which(app, input.id, input.project.as_deref())?;
+    let (night, project) = app.store.read(|db| {
+        let night = nights::required(db, id)?;
+        let projects = skillopt_store::projects::list(db)?;
+        let project = projects
+            .into_iter()
+            .find(|project| project.id == night.project);
+        Ok((night, project))
+    })?;
+    let context = app.night(project.ok_or_else(crate::project::not_registered)?)?;
+    let roles = skillopt_sleep::run::backends(&context).await?;
+    let ids = json!({"target": roles.target.id(), "optimizer": roles.optimizer.id()});
+    if roles.simulated() || night.pins.get("backends") != Some(&ids) {
+        return Err(Problem::permanent(
+            "night_not_recordable",
+            format!(
+                "Night {id} was not answered by the backends its settings make now, or by no model at all."
+            ),
+            "Record a night with the settings and programs it ran with.",
+        ));
+    }
+    let redactor =
+        skillopt_core::redact::Redactor::with_false_alarms(&context.settings.false_alarms);
+    let file = app.directory.join(&input.to);
+    let replies = skillopt_models::cassette::save(&app.store, id, &roles, &redactor, &file)?;
+    Ok(Recorded { id, file, replies })
 }
 
 /// Which night is stopped; the unfinished one of the project when empty.

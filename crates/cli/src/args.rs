@@ -76,6 +76,18 @@ pub(crate) enum Verb {
     /// Nights: list, show, resume, stop.
     #[command(subcommand)]
     Night(Night),
+    /// Backends: which there are, and whether they work.
+    #[command(subcommand)]
+    Backend(Backend),
+    /// Show what was spent, by month and project.
+    Spend {
+        /// Of every project.
+        #[arg(long)]
+        everywhere: bool,
+        /// At most so many months, the newest.
+        #[arg(long, default_value_t = 12, value_name = "N")]
+        months: usize,
+    },
     /// Show the questions that wait for an answer (backend `handoff`).
     Handoff,
     /// Settings: show, change, explain.
@@ -303,12 +315,31 @@ pub(crate) enum Night {
         #[arg(long)]
         events: bool,
     },
+    /// Save a night's replies in a file that the backend `cassette` answers from.
+    Record {
+        /// Its id; the newest when left out.
+        id: Option<i64>,
+        /// The file.
+        #[arg(long, value_name = "FILE")]
+        to: PathBuf,
+    },
     /// Go on with the night that was stopped.
     Resume,
     /// End the running night, or one that waits; it does not go on afterwards.
     Cancel {
         /// Its id; the unfinished one when left out.
         id: Option<i64>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Backend {
+    /// List the backends and what is missing for each; no model is asked.
+    List,
+    /// Ask one tiny question: does it work, how long does it take, what does it cost.
+    Test {
+        /// Its name; those that a night would use when left out.
+        name: Option<String>,
     },
 }
 

@@ -14,6 +14,7 @@ use crate::terminal::{coloured, plain};
 use crate::translate::View;
 
 mod data;
+mod models;
 mod night;
 mod review;
 pub(crate) mod stage;
@@ -24,6 +25,7 @@ pub(crate) fn exit_code(output: &Output, view: View) -> u8 {
         Output::SleepRun(ran) => ran.exit_code,
         Output::Demo(demonstration) => u8::from(demonstration.proposal.is_none()),
         Output::Doctor(diagnosis) => u8::from(!diagnosis.healthy),
+        Output::BackendTest(output) => u8::from(!output.works),
         Output::Experiment(experiment) if view == View::AssertImproves => {
             u8::from(!(experiment.improved && experiment.gate_blocks_harmful))
         }
@@ -143,6 +145,17 @@ fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt:
             )
         }
         Output::NightCancel(cancelled) => writeln!(out, "Night {} was ended.", cancelled.id),
+        Output::NightRecord(recorded) => writeln!(
+            out,
+            "{} replies of night {} are in {}.\nGo through it again with: skillopt sleep run --backend cassette --cassette {}",
+            recorded.replies,
+            recorded.id,
+            plain(&recorded.file.to_string_lossy()),
+            plain(&recorded.file.to_string_lossy())
+        ),
+        Output::BackendList(rows) => models::list(rows, out),
+        Output::BackendTest(output) => models::test(output, out),
+        Output::Spend(spent) => models::spent(spent, out),
         Output::Handoff(questions) => handoff(questions, out),
         Output::ConfigShow(rows) => settings(rows, out),
         Output::ConfigSet(row) => {

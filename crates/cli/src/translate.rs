@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use skillopt_app::commands::Command;
 use skillopt_app::{
-    Nothing, config, data, demo, doctor, experiment, import, night, project, proposal, schedule,
-    sleep,
+    Nothing, backend, config, data, demo, doctor, experiment, import, night, project, proposal,
+    schedule, sleep, spend,
 };
 use skillopt_core::document::TargetKind;
 
-use crate::args::{Config, Data, EveryCommand, Night, Project, Proposal, Sleep, Verb};
+use crate::args::{Backend, Config, Data, EveryCommand, Night, Project, Proposal, Sleep, Verb};
 
 /// What the words ask for.
 pub(crate) enum Asked {
@@ -70,6 +70,9 @@ pub(crate) fn translate(verb: Verb, common: &EveryCommand) -> Asked {
                 project,
                 events,
             }),
+            Night::Record { id, to } => {
+                Command::NightRecord(night::RecordInput { id, project, to })
+            }
             Night::Resume => Command::SleepRun(sleep::RunInput {
                 project,
                 resume: true,
@@ -77,6 +80,18 @@ pub(crate) fn translate(verb: Verb, common: &EveryCommand) -> Asked {
             }),
             Night::Cancel { id } => Command::NightCancel(night::CancelInput { id, project }),
         }),
+        Verb::Backend(verb) => usual(match verb {
+            Backend::List => Command::BackendList(backend::ListInput { project }),
+            Backend::Test { name } => Command::BackendTest(backend::TestInput {
+                project,
+                backend: name,
+            }),
+        }),
+        Verb::Spend { everywhere, months } => usual(Command::Spend(spend::SpendInput {
+            project,
+            everywhere,
+            months,
+        })),
         Verb::Handoff => usual(Command::Handoff(which())),
         Verb::Config(verb) => usual(match verb {
             Config::Show => Command::ConfigShow(which()),

@@ -417,7 +417,7 @@ fn check_addresses(about: &About, environment: &BTreeMap<String, String>) -> Res
     for name in about.addresses {
         match environment.get(*name) {
             Some(address) if !address.trim().is_empty() => {
-                crate::openai_compatible::Address::parse(address)?.accept_credential()?;
+                crate::http::Address::parse(address)?.accept_credential()?;
             }
             _ => {}
         }

@@ -8,7 +8,8 @@ use skillopt_core::Problem;
 #[derive(Clone)]
 pub struct ApiKey {
     value: SecretString,
-    header: HeaderValue,
+    bearer: HeaderValue,
+    plain: HeaderValue,
 }
 
 impl std::fmt::Debug for ApiKey {
@@ -28,6 +29,18 @@ impl ApiKey {
         variable: &str,
         lookup: impl Fn(&str) -> Option<String>,
     ) -> Result<Option<Self>, Problem> {
+        Self::from_setting("models.api_key_env", variable, lookup)
+    }
+
+    /// The same for a variable that another setting, or the backend itself, names.
+    ///
+    /// # Errors
+    /// As [`from_variable`](Self::from_variable).
+    pub fn from_setting(
+        setting: &str,
+        variable: &str,
+        lookup: impl Fn(&str) -> Option<String>,
+    ) -> Result<Option<Self>, Problem> {
         let variable = variable.trim();
         if variable.is_empty() {
             return Ok(None);
@@ -41,9 +54,9 @@ impl ApiKey {
                     .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
         };
         let shown = if is_name(variable) {
-            format!("The variable {variable}, named by models.api_key_env,")
+            format!("The variable {variable}, named by {setting},")
         } else {
-            "The variable named by models.api_key_env".to_owned()
+            format!("The variable named by {setting}")
         };
         let value = lookup(variable).unwrap_or_default();
         let value = value.trim();
@@ -54,23 +67,37 @@ impl ApiKey {
                 "models.api_key_env takes the name of an environment variable, never the key; set that variable where the night runs.",
             ));
         }
-        let mut header = HeaderValue::from_str(&format!("Bearer {value}")).map_err(|_| {
+        Self::new(value).map(Some).ok_or_else(|| {
             Problem::permanent(
                 "api_key_unusable",
                 format!("{shown} holds characters that cannot be part of a key."),
                 "Set it to the key alone, without line breaks.",
             )
-        })?;
-        header.set_sensitive(true);
-        Ok(Some(Self {
+        })
+    }
+
+    /// A key or token from elsewhere; `None` when it cannot be part of a header.
+    pub(crate) fn new(value: &str) -> Option<Self> {
+        let sensitive = |text: &str| {
+            let mut header = HeaderValue::from_str(text).ok()?;
+            header.set_sensitive(true);
+            Some(header)
+        };
+        Some(Self {
+            bearer: sensitive(&format!("Bearer {value}"))?,
+            plain: sensitive(value)?,
             value: SecretString::from(value.to_owned()),
-            header,
-        }))
+        })
     }
 
     /// The value of an `Authorization` header, marked as sensitive.
     pub(crate) fn bearer(&self) -> HeaderValue {
-        self.header.clone()
+        self.bearer.clone()
+    }
+
+    /// The value of a header that holds the key alone, marked as sensitive.
+    pub(crate) fn plain(&self) -> HeaderValue {
+        self.plain.clone()
     }
 
     /// The key itself, for the environment of a program that needs it.

@@ -15,6 +15,8 @@ use crate::handoff::Handoff;
 pub struct Usage {
     /// Tokens of the messages, cached ones included.
     pub input_tokens: Option<u64>,
+    /// Of these, how many came from a cache of the provider.
+    pub cached_tokens: Option<u64>,
     /// Tokens of the reply, hidden reasoning included.
     pub output_tokens: Option<u64>,
 }
@@ -75,6 +77,12 @@ pub trait Backend: Send + Sync {
 
     /// Whether a try costs money or quota. Unpaid backends are not budgeted.
     fn paid(&self) -> bool;
+
+    /// Whether it runs on this computer, so that its tokens cost no money unless the user gives them a
+    /// price.
+    fn local(&self) -> bool {
+        false
+    }
 
     /// Whose limits apply: key of the concurrency limit and of pauses, for example
     /// `openai_compatible:api.example.com` or `claude`.

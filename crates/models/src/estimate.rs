@@ -70,7 +70,7 @@ pub fn estimate(plan: &[Asked], roles: &Roles, options: &PathOptions) -> Estimat
         let overhead = backend.overhead_tokens();
         let input_low = asked.prompt_bytes / BYTES_PER_TOKEN_HIGH + overhead;
         let input_high = asked.prompt_bytes / BYTES_PER_TOKEN_LOW + overhead;
-        let price = options.prices.of(&backend.id().model);
+        let price = options.prices.of(backend.as_ref()).map(|(price, _)| price);
         let cost = |input, output| {
             price.map(|price| price.micros(input, output).saturating_mul(asked.calls))
         };

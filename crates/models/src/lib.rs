@@ -1,19 +1,27 @@
 //! Asking a model: one file per backend, and the one path every call takes.
 
 pub mod agent_cli;
+pub mod anthropic;
 pub mod api_key;
+pub mod azure_openai;
 pub mod backend;
 pub mod budget;
 pub mod cancel;
+pub mod cassette;
+pub mod catalogue;
 pub mod claude;
 pub mod codex;
 pub mod copilot;
 pub mod cursor;
 pub mod error;
 pub mod estimate;
+pub mod family;
 pub mod handoff;
+pub mod http;
 pub mod limit_notice;
 pub mod limits;
+pub mod local;
+pub mod minimax;
 pub mod mock;
 pub mod openai_compatible;
 pub mod opencode;
@@ -23,9 +31,11 @@ pub mod persona_sim;
 pub mod pi;
 pub mod price;
 pub mod process;
+pub mod qwen;
 pub mod retry;
 pub mod roles;
 pub mod templates;
+pub mod trial;
 
 pub use agent_cli::{AgentCli, SignIn};
 pub use api_key::ApiKey;
@@ -39,5 +49,6 @@ pub use limits::Limits;
 pub use parse::{Expect, Mined, MinedTask, Needs, Parsed, Proposed, Unreadable};
 pub use path::questions::open_questions;
 pub use path::{Ask, CallEvent, CallPath, PathOptions, Reply, Roles};
+pub use price::{Basis, Price, Prices};
 pub use roles::{Surroundings, handoff_folder};
 pub use templates::{Description, Loaded, Templates};

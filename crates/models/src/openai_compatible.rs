@@ -1,284 +1,54 @@
-//! Chat Completions over HTTP: vLLM, llama.cpp, Ollama, LM Studio, DeepSeek, OpenRouter, OpenAI
-//! and whatever else speaks it.
-//!
-//! A key goes to one host only, and only encrypted or within this computer; redirects are not
-//! followed. The proxy of the environment (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`) is
-//! used, never for this computer. Replies are asked for as streams, so that a server that hangs is
-//! told from one that is slow; a server that does not stream is read as it answers.
+//! Chat Completions and Responses of whoever speaks them: vLLM, llama.cpp, Ollama, LM Studio,
+//! DeepSeek, OpenRouter, OpenAI and many more.
 
-mod address;
-mod answer;
-mod dialect;
-mod failure;
-mod probe;
-mod wire;
-
-use std::sync::{Arc, Mutex, Once, PoisonError};
-use std::time::Duration;
-
-use jiff::tz::TimeZone;
-use reqwest::header::{ACCEPT, AUTHORIZATION};
-use reqwest::{Client, Response, StatusCode, Url, redirect};
-use serde_json::Value;
-use skillopt_core::Problem;
-use skillopt_core::call::{BackendId, Call};
-use skillopt_store::Clock;
-use tokio::time::{Instant, timeout, timeout_at};
-
-use crate::api_key::ApiKey;
-use crate::backend::{Asking, Backend, Checking, RawReply};
-use crate::cancel::CancelToken;
-use crate::error::{CallError, Wait};
-
-pub use address::Address;
-pub use probe::Probe;
-
-use dialect::Dialect;
-use failure::{Asked, meaning, transport};
-use wire::{Patience, read_error, read_reply};
+use crate::http::Protocol;
 
 /// The `kind` of this backend.
 pub const KIND: &str = "openai_compatible";
 
-/// How long a connection may take to be made.
-const CONNECT: Duration = Duration::from_secs(10);
-/// How often one question may be put anew because the server refused a field of it.
-const ADAPTATIONS: usize = 8;
+/// Models that have no Chat Completions (as the reference has it: research §4.4).
+const RESPONSES_ONLY: [&str; 6] = [
+    "gpt-5.3-codex",
+    "gpt-5.1-codex",
+    "gpt-5.2-codex",
+    "gpt-5-codex",
+    "codex-mini",
+    "gpt-5.4-pro",
+];
 
-/// What the backend is made from.
-pub struct Options {
-    /// Where it is.
-    pub address: Address,
-    /// The key, when one is needed.
-    pub key: Option<ApiKey>,
-    /// The model asked for; may be empty until [`OpenAiCompatible::with_served_model`].
-    pub model: String,
-    /// Until the first piece of a reply.
-    pub first_byte: Duration,
-    /// Until the whole reply.
-    pub whole: Duration,
-    /// Where the time comes from.
-    pub clock: Arc<dyn Clock>,
-    /// The zone of times of day in limit messages.
-    pub zone: TimeZone,
-}
-
-/// A model behind an OpenAI-compatible endpoint.
-pub struct OpenAiCompatible {
-    options: Options,
-    provider: String,
-    client: Client,
-    dialect: Mutex<Dialect>,
-}
-
-impl OpenAiCompatible {
-    /// Makes the backend. Sends nothing.
-    ///
-    /// # Errors
-    /// `endpoint_insecure` when a key would travel unencrypted to another computer;
-    /// `network_unusable` when this computer cannot make encrypted connections at all.
-    pub fn new(options: Options) -> Result<Self, Problem> {
-        if options.key.is_some() {
-            options.address.accept_credential()?;
-        }
-        let client = client(&options.address).map_err(|_| {
-            Problem::permanent(
-                "network_unusable",
-                "This computer cannot make encrypted connections: its list of trusted certificates cannot be read.",
-                "Install the system's certificates (on Debian and Ubuntu: ca-certificates), or use a server on this computer.",
-            )
-        })?;
-        Ok(Self {
-            provider: format!("{KIND}:{}", options.address.host()),
-            options,
-            client,
-            dialect: Mutex::default(),
-        })
-    }
-
-    /// The same backend with a model: when none is configured, the only one that the server has.
-    ///
-    /// # Errors
-    /// As for a call, and [`CallError::Misconfigured`] when the server has several or none.
-    pub async fn with_served_model(mut self, cancel: &CancelToken) -> Result<Self, CallError> {
-        if !self.options.model.is_empty() {
-            return Ok(self);
-        }
-        let models = self.models(cancel).await?;
-        let guidance = "Set models.model to the name of the model to use.";
-        match models.as_slice() {
-            [only] => only.clone_into(&mut self.options.model),
-            [] => {
-                return Err(self
-                    .asked()
-                    .misconfigured("no model is chosen and it lists none", guidance));
-            }
-            several => {
-                let listed = self.asked().excerpt(&several.join(", "));
-                return Err(self.asked().misconfigured(
-                    format!("no model is chosen and it has several: {listed}"),
-                    guidance,
-                ));
-            }
-        }
-        Ok(self)
-    }
-
-    fn asked(&self) -> Asked<'_> {
-        Asked {
-            provider: &self.provider,
-            address: self.options.address.as_str(),
-            model: &self.options.model,
-            key: self.options.key.as_ref(),
-            now: self.options.clock.now(),
-            zone: &self.options.zone,
-        }
-    }
-
-    fn dialect(&self) -> Dialect {
-        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn learn(&self, dialect: Dialect) {
-        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner) = dialect;
-    }
-
-    async fn send(&self, url: Url, body: Option<&Value>) -> Result<Response, CallError> {
-        let mut request = match body {
-            Some(body) => self.client.post(url).json(body),
-            None => self.client.get(url),
-        };
-        if let Some(key) = &self.options.key {
-            request = request.header(AUTHORIZATION, key.bearer());
-        }
-        request
-            .header(ACCEPT, "application/json, text/event-stream")
-            .send()
-            .await
-            .map_err(|error| transport(&error, &self.asked()))
-    }
-
-    /// Puts the question, again while the server names a field that can be left out.
-    async fn converse(&self, call: &Call) -> Result<RawReply, CallError> {
-        let mut dialect = self.dialect();
-        for _ in 0..ADAPTATIONS {
-            let patience = dialect.streams().then(|| Patience {
-                until: Instant::now() + self.options.first_byte,
-                length: self.options.first_byte,
-            });
-            let url = self.options.address.below("chat/completions");
-            let body = dialect.request(call);
-            let sending = self.send(url, Some(&body));
-            let response = match patience {
-                Some(patience) => timeout_at(patience.until, sending)
-                    .await
-                    .map_err(|_| patience.ended())??,
-                None => sending.await?,
-            };
-            let status = response.status();
-            let asked = self.asked();
-            if status.is_success() {
-                // A server that answers a request for a stream in one piece keeps silent until it
-                // has all of it; from now on only the whole wait counts.
-                if dialect.streams() && !wire::is_stream(&response) {
-                    self.learn(dialect.without_stream());
-                }
-                return read_reply(response, patience, &asked).await;
-            }
-            let headers = response.headers().clone();
-            let said = read_error(response, &asked).await;
-            let error = meaning(status, &headers, &said, &asked);
-            let refuses_a_field = matches!(
-                status,
-                StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY
-            ) && matches!(error, CallError::Refused { .. });
-            match dialect.without_what_it_named(call, &said) {
-                Some(next) if refuses_a_field => {
-                    dialect = next;
-                    self.learn(next);
-                }
-                _ => return Err(error),
-            }
-        }
-        Err(CallError::Refused {
-            detail: "the server refuses the request in every form".into(),
-        })
-    }
-
-    /// `work`, unless it is cancelled or takes too long.
-    async fn within<T>(
-        &self,
-        cancel: &CancelToken,
-        whole: Duration,
-        work: impl Future<Output = Result<T, CallError>>,
-    ) -> Result<T, CallError> {
-        tokio::select! {
-            biased;
-            () = cancel.cancelled() => Err(CallError::Cancelled),
-            done = timeout(whole, work) => done.unwrap_or(Err(CallError::TimedOut {
-                wait: Wait::Whole,
-                after: whole,
-            })),
-        }
-    }
-}
-
-impl Backend for OpenAiCompatible {
-    fn id(&self) -> BackendId {
-        BackendId {
-            kind: KIND.to_owned(),
-            address: self.options.address.as_str().to_owned(),
-            model: self.options.model.clone(),
-            version: String::new(),
-            system_mode: "system_role".to_owned(),
-        }
-    }
-
-    fn paid(&self) -> bool {
-        true
-    }
-
-    fn provider(&self) -> String {
-        self.provider.clone()
-    }
-
-    fn check<'a>(&'a self, cancel: &'a CancelToken) -> Checking<'a> {
-        Box::pin(async move {
-            let probe = self.probe(cancel).await?;
-            if probe.has_model == Some(false) {
-                return Err(CallError::Misconfigured {
-                    provider: self.provider.clone(),
-                    detail: format!("it does not have the model {}", self.options.model),
-                    guidance: format!("Set models.model to one of: {}.", probe.models.join(", ")),
-                });
-            }
-            Ok(())
-        })
-    }
-
-    fn ask<'a>(&'a self, call: &'a Call, cancel: &'a CancelToken) -> Asking<'a> {
-        Box::pin(self.within(cancel, self.options.whole, self.converse(call)))
-    }
-}
-
-fn client(address: &Address) -> reqwest::Result<Client> {
-    static PROVIDER: Once = Once::new();
-    PROVIDER.call_once(|| {
-        // An error means that somebody else in this process has installed one, which is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+/// What a model of OpenAI's is asked with: Responses where it has nothing else. A model may be named
+/// with a date or a size behind its name, and with its maker in front of it.
+#[must_use]
+pub fn protocol_of(model: &str) -> Protocol {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    let responses_only = RESPONSES_ONLY.iter().any(|known| {
+        name.strip_prefix(known)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
     });
-    let mut builder = Client::builder()
-        .redirect(redirect::Policy::none())
-        .connect_timeout(CONNECT)
-        .user_agent(concat!("skillopt/", env!("CARGO_PKG_VERSION")));
-    if address.is_loopback() {
-        builder = builder.no_proxy();
-    }
-    if address.is_encrypted() {
-        builder = builder.https_only(true);
+    if responses_only {
+        Protocol::Responses
     } else {
-        // Spares reading the system's certificates, which no plain connection needs.
-        builder = builder.tls_certs_only([]);
+        Protocol::Chat
     }
-    builder.build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_models_without_chat_completions_get_responses() {
+        for (model, protocol) in [
+            ("gpt-5.1-codex", Protocol::Responses),
+            ("gpt-5.1-codex-max", Protocol::Responses),
+            ("openai/gpt-5-codex", Protocol::Responses),
+            ("codex-mini-latest", Protocol::Responses),
+            ("gpt-5.1", Protocol::Chat),
+            ("gpt-5.1-codexes", Protocol::Chat),
+            ("gpt-4o", Protocol::Chat),
+            ("", Protocol::Chat),
+        ] {
+            assert_eq!(protocol_of(model), protocol, "{model}");
+        }
+    }
 }

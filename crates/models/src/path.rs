@@ -9,6 +9,7 @@
 //! goes on from its rows and pays for no answered call twice.
 
 mod account;
+mod fit;
 mod instant;
 mod prepare;
 pub(crate) mod questions;
@@ -122,6 +123,8 @@ pub struct PathOptions {
     pub retry: Retry,
     /// Time for one try.
     pub try_timeout: Duration,
+    /// Tokens that the models read and write at most; `None` for what the price table says of each.
+    pub window: Option<u64>,
     /// Sampling temperature; `None` leaves it to the server.
     pub temperature: Option<f64>,
     /// Upper bounds of replies.
@@ -138,6 +141,7 @@ impl Default for PathOptions {
             limits: Limits::new(8),
             retry: Retry::default(),
             try_timeout: Duration::from_secs(300),
+            window: None,
             temperature: None,
             lengths: Lengths::default(),
             false_alarms: Vec::new(),
@@ -313,7 +317,7 @@ impl CallPath {
         }
         let mut prepare = prepare::Prepare::new(inner);
         let planned: Vec<_> = asks.into_iter().map(|ask| prepare.call(ask)).collect();
-        let redactions = prepare.redactions;
+        let (redactions, cut) = (prepare.redactions, prepare.cut);
         let (count, ours) = inner.store.commit("plan stage", |tx| {
             // Somebody else may have planned it since; then their rows count.
             let ours = !stages::planned(tx, night, stage)?;
@@ -321,6 +325,10 @@ impl CallPath {
             if ours && redactions > 0 {
                 let body = serde_json::json!({"stage": stage, "values": redactions});
                 events::append(tx, night, "models/redacted", &body)?;
+            }
+            if ours && cut.0 > 0 {
+                let body = serde_json::json!({"stage": stage, "calls": cut.0, "bytes": cut.1});
+                events::append(tx, night, "models/cut", &body)?;
             }
             Ok((count, ours))
         })?;
@@ -369,10 +377,16 @@ impl CallPath {
         estimate(plan, &self.inner.roles, &self.inner.options)
     }
 
+    /// The call that `ask` would be, as it would be sent.
+    #[must_use]
+    pub fn render(&self, ask: Ask) -> Call {
+        prepare::Prepare::new(&self.inner).call(ask)
+    }
+
     /// How large the messages of `ask` are, for an estimate.
     #[must_use]
     pub fn measure(&self, ask: Ask) -> Asked {
-        let call = prepare::Prepare::new(&self.inner).call(ask);
+        let call = self.render(ask);
         Asked {
             kind: call.subject.kind(),
             side: call.subject.side(),
@@ -391,6 +405,12 @@ impl CallPath {
         &self.inner.roles
     }
 
+    /// What has to be said about the prices of the backends, one sentence each.
+    #[must_use]
+    pub fn price_notes(&self) -> Vec<String> {
+        self.inner.options.prices.notes(&self.inner.roles)
+    }
+
     /// The template set.
     #[must_use]
     pub fn templates(&self) -> &Templates {
@@ -401,6 +421,16 @@ impl CallPath {
 impl Inner {
     fn tell(&self, event: &CallEvent) {
         (self.on_event)(event);
+    }
+
+    /// How many tokens the model of a side reads and writes at most, as far as that is known.
+    fn window(&self, side: Side) -> Option<u64> {
+        let backend = self.roles.of(side);
+        if !backend.paid() {
+            return None;
+        }
+        let of_table = || self.options.prices.context_of(&backend.id().model);
+        self.options.window.or_else(of_table)
     }
 
     /// The calls of a stage in order, if this process planned it and nobody took them yet.

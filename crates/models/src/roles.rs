@@ -1,5 +1,7 @@
 //! From settings to backends: who answers, with which model, on which side (§10.11).
 
+mod servers;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +14,6 @@ use skillopt_settings::Settings;
 use skillopt_store::{Clock, Paths};
 
 use crate::agent_cli::SignIn;
-use crate::api_key::ApiKey;
 use crate::backend::Backend;
 use crate::budget::Caps;
 use crate::cancel::CancelToken;
@@ -24,7 +25,7 @@ use crate::persona_sim::PersonaSim;
 use crate::price::{Price, Prices};
 use crate::templates::{Loaded, Templates};
 use crate::{
-    agent_cli, claude, codex, copilot, cursor, handoff, mock, openai_compatible, opencode,
+    agent_cli, cassette, claude, codex, copilot, cursor, handoff, http, mock, opencode,
     persona_sim, pi,
 };
 
@@ -44,34 +45,100 @@ pub struct Surroundings<'a> {
     pub cancel: &'a CancelToken,
 }
 
-/// Backend and model of one side, resolved.
+/// Who answers on one side, resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Choice {
-    kind: String,
-    model: String,
+pub(crate) struct Choice {
+    pub(crate) kind: String,
+    pub(crate) model: String,
+    /// Empty for the backend's own.
+    pub(crate) endpoint: String,
+    /// The variable that holds the key; empty for the backend's own.
+    pub(crate) key_variable: String,
+    /// The setting that names it.
+    pub(crate) key_setting: &'static str,
+    /// Empty for the model's own choice.
+    pub(crate) effort: String,
+}
+
+/// What one side says about itself; empty for what holds for the whole night.
+struct Said<'a> {
+    kind: &'a str,
+    model: &'a str,
+    endpoint: &'a str,
+    key_variable: &'a str,
+    key_setting: &'static str,
+    effort: &'a str,
 }
 
 impl Choice {
-    /// A side that says nothing is as the whole night is. The model of the whole night is inherited
-    /// with its backend only: another backend would not know it.
+    /// A side that says nothing is as the whole night is. Model and effort of the whole night are
+    /// inherited with its backend only: another backend would not know them.
     fn of(settings: &Settings, side: Side) -> Self {
-        let (kind, model) = match side {
-            Side::Target => (&settings.target_backend, &settings.target_model),
-            Side::Optimizer => (&settings.optimizer_backend, &settings.optimizer_model),
+        let said = match side {
+            Side::Target => Said {
+                kind: &settings.target_backend,
+                model: &settings.target_model,
+                endpoint: &settings.target_endpoint,
+                key_variable: &settings.target_api_key_env,
+                key_setting: "models.target_api_key_env",
+                effort: &settings.target_reasoning_effort,
+            },
+            Side::Optimizer => Said {
+                kind: &settings.optimizer_backend,
+                model: &settings.optimizer_model,
+                endpoint: &settings.optimizer_endpoint,
+                key_variable: &settings.optimizer_api_key_env,
+                key_setting: "models.optimizer_api_key_env",
+                effort: &settings.optimizer_reasoning_effort,
+            },
         };
-        let kind = if kind.is_empty() {
+        let kind = if said.kind.is_empty() {
+            settings.backend.as_str()
+        } else {
+            said.kind
+        };
+        let or_shared = |own: &str, shared: &str, is_for_it: bool| match own.trim() {
+            "" if is_for_it => shared.trim().to_owned(),
+            own => own.to_owned(),
+        };
+        let (inherits, served) = (kind == settings.backend, is_served(settings, kind));
+        let own_key = !said.key_variable.trim().is_empty();
+        Self {
+            kind: kind.to_owned(),
+            model: or_shared(said.model, &settings.model, inherits),
+            endpoint: or_shared(said.endpoint, &settings.endpoint, served),
+            key_variable: or_shared(said.key_variable, &settings.api_key_env, served),
+            key_setting: if own_key {
+                said.key_setting
+            } else {
+                "models.api_key_env"
+            },
+            effort: or_shared(said.effort, &settings.reasoning_effort, inherits),
+        }
+    }
+}
+
+/// Whether the endpoint and key of the whole night are for the backend `kind`. With two providers they
+/// are one's only: a key must not be sent to another company. A server has the better claim than a
+/// program that is signed in by itself, and the night's own backend than another.
+fn is_served(settings: &Settings, kind: &str) -> bool {
+    let used = |side: &String| {
+        let kind = if side.is_empty() {
             &settings.backend
         } else {
-            kind
+            side
         };
-        let model = match model.trim() {
-            "" if *kind == settings.backend => settings.model.trim(),
-            model => model,
-        };
-        Self {
-            kind: kind.clone(),
-            model: model.to_owned(),
-        }
+        servers::is_server(kind).then(|| kind.clone())
+    };
+    let of_sides = [
+        used(&settings.target_backend),
+        used(&settings.optimizer_backend),
+    ];
+    match of_sides {
+        [None, None] => true,
+        [Some(one), None] | [None, Some(one)] => one == kind,
+        [Some(one), Some(other)] if one == other => one == kind,
+        [Some(_), Some(_)] => kind == settings.backend,
     }
 }
 
@@ -90,12 +157,14 @@ impl Roles {
             Choice::of(settings, Side::Target),
             Choice::of(settings, Side::Optimizer),
         );
-        // With two providers the key belongs to the server: it must not be sent to another company.
-        let both = [&target, &optimizer];
-        let key_is_for_server = both
+        // A recorded night had both sides, each with its own name.
+        if [&target, &optimizer]
             .iter()
-            .any(|choice| choice.kind == openai_compatible::KIND);
-        let made = make(&target, settings, around, key_is_for_server).await?;
+            .any(|choice| choice.kind == cassette::KIND)
+        {
+            return cassette::load(Path::new(settings.cassette.trim()));
+        }
+        let made = make(&target, settings, around).await?;
         if target == optimizer {
             return Ok(Self {
                 optimizer: Arc::clone(&made),
@@ -103,9 +172,30 @@ impl Roles {
             });
         }
         Ok(Self {
-            optimizer: make(&optimizer, settings, around, key_is_for_server).await?,
+            optimizer: make(&optimizer, settings, around).await?,
             target: made,
         })
+    }
+
+    /// What the settings call the backends of both sides: target, optimizer.
+    #[must_use]
+    pub fn kinds(settings: &Settings) -> [String; 2] {
+        [Side::Target, Side::Optimizer].map(|side| Choice::of(settings, side).kind)
+    }
+
+    /// Whether both sides are the same in everything, so that one backend is made for both.
+    #[must_use]
+    pub fn one_backend(settings: &Settings) -> bool {
+        Choice::of(settings, Side::Target) == Choice::of(settings, Side::Optimizer)
+    }
+
+    /// The backend of one side alone. Errors as [`from_settings`](Self::from_settings).
+    pub async fn one_from_settings(
+        settings: &Settings,
+        side: Side,
+        around: &Surroundings<'_>,
+    ) -> Result<Arc<dyn Backend>, Problem> {
+        make(&Choice::of(settings, side), settings, around).await
     }
 
     /// Whether both sides are simulations, so that a score says nothing about a model.
@@ -133,20 +223,12 @@ async fn make(
     choice: &Choice,
     settings: &Settings,
     around: &Surroundings<'_>,
-    key_is_for_server: bool,
 ) -> Result<Arc<dyn Backend>, Problem> {
-    let seconds = |seconds: u32| Duration::from_secs(u64::from(seconds));
-    let lookup = |name: &str| around.environment.get(name).cloned();
     let agent = |path: &str, usual_keys: &[&str]| {
-        let variable = if key_is_for_server {
-            ""
-        } else {
-            settings.api_key_env.as_str()
-        };
         Ok::<_, Problem>(agent_cli::Options {
             path: PathBuf::from(path.trim()),
             model: choice.model.clone(),
-            sign_in: SignIn::configured(variable, usual_keys, around.environment)?,
+            sign_in: SignIn::configured(&choice.key_variable, usual_keys, around.environment)?,
             environment: around.environment.clone(),
             first_byte: seconds(settings.first_byte_seconds),
             whole: seconds(settings.call_seconds),
@@ -158,16 +240,9 @@ async fn make(
         mock::KIND => Arc::new(Mock),
         persona_sim::KIND => Arc::new(PersonaSim),
         handoff::KIND => Arc::new(Handoff::new(around.handoff.clone())),
-        openai_compatible::KIND => {
-            let server = openai_compatible::OpenAiCompatible::new(openai_compatible::Options {
-                address: openai_compatible::Address::parse(&settings.endpoint)?,
-                key: ApiKey::from_variable(&settings.api_key_env, lookup)?,
-                model: choice.model.clone(),
-                first_byte: seconds(settings.first_byte_seconds),
-                whole: seconds(settings.call_seconds),
-                clock: Arc::clone(&around.clock),
-                zone: TimeZone::system(),
-            })?;
+        cassette::KIND => cassette::load(Path::new(settings.cassette.trim()))?.target,
+        kind if servers::is_server(kind) => {
+            let server = http::Server::new(servers::options(choice, settings, around)?)?;
             Arc::new(
                 server
                     .with_served_model(around.cancel)
@@ -214,18 +289,17 @@ async fn make(
     })
 }
 
+fn seconds(seconds: u32) -> Duration {
+    Duration::from_secs(u64::from(seconds))
+}
+
 impl PathOptions {
     /// What the settings say about budget, prices, limits and times.
     #[must_use]
-    pub fn from_settings(settings: &Settings) -> Self {
+    pub fn from_settings(settings: &Settings, prices: Prices) -> Self {
         // So much per million tokens is so many millionths for a million of them. 0 is no limit.
-        let micros = (settings.max_cost_per_night > 0.0).then(|| {
-            Price {
-                input: settings.max_cost_per_night,
-                output: 0.0,
-            }
-            .micros(1_000_000, 0)
-        });
+        let micros = (settings.max_cost_per_night > 0.0)
+            .then(|| Price::flat(settings.max_cost_per_night, 0.0).micros(1_000_000, 0));
         Self {
             caps: Caps {
                 calls: Some(u64::from(settings.max_calls_per_night)),
@@ -235,12 +309,10 @@ impl PathOptions {
                 tokens: Some(settings.max_tokens_per_night),
                 cost_micros: micros,
             },
-            prices: Prices {
-                given: Price::given(settings.input_price, settings.output_price),
-                ..Prices::default()
-            },
+            prices: prices.with_given(Price::given(settings.input_price, settings.output_price)),
             limits: Limits::new(usize::try_from(settings.concurrency).unwrap_or(usize::MAX)),
             try_timeout: Duration::from_secs(u64::from(settings.call_seconds)) + BACKSTOP,
+            window: Some(settings.context_tokens).filter(|tokens| *tokens > 0),
             temperature: settings.temperature,
             false_alarms: settings.false_alarms.clone(),
             ..Self::default()
@@ -279,6 +351,7 @@ pub fn handoff_folder(settings: &Settings, paths: &Paths, project: &str, root: &
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::openai_compatible;
     use skillopt_store::SystemClock;
 
     async fn roles(settings: &Settings, environment: &[(&str, &str)]) -> Result<Roles, Problem> {
@@ -337,25 +410,95 @@ mod tests {
             optimizer_model: "o".into(),
             ..of(openai_compatible::KIND)
         };
+        let target = Choice::of(&settings, Side::Target);
         assert_eq!(
-            Choice::of(&settings, Side::Target),
-            Choice {
-                kind: claude::KIND.into(),
-                model: String::new()
-            }
+            (target.kind.as_str(), target.model.as_str()),
+            ("claude", "")
         );
+        let optimizer = Choice::of(&settings, Side::Optimizer);
         assert_eq!(
-            Choice::of(&settings, Side::Optimizer),
-            Choice {
-                kind: openai_compatible::KIND.into(),
-                model: "o".into()
-            }
+            (optimizer.kind.as_str(), optimizer.model.as_str()),
+            ("openai_compatible", "o")
         );
         let inherited = Settings {
             optimizer_model: String::new(),
             ..settings
         };
         assert_eq!(Choice::of(&inherited, Side::Optimizer).model, "m");
+    }
+
+    #[test]
+    fn a_key_goes_to_one_provider_only() {
+        let shared = |backend: &str, target: &str, optimizer: &str| {
+            let settings = Settings {
+                endpoint: "https://a.example/v1".into(),
+                api_key_env: "A_KEY".into(),
+                target_backend: target.into(),
+                optimizer_backend: optimizer.into(),
+                ..of(backend)
+            };
+            [Side::Target, Side::Optimizer].map(|side| {
+                let choice = Choice::of(&settings, side);
+                assert_eq!(choice.endpoint.is_empty(), choice.key_variable.is_empty());
+                !choice.key_variable.is_empty()
+            })
+        };
+        for (backend, target, optimizer, expected) in [
+            ("openai_compatible", "", "", [true, true]),
+            ("claude", "", "", [true, true]),
+            ("openai_compatible", "claude", "", [false, true]),
+            ("claude", "openai_compatible", "", [true, false]),
+            ("openai_compatible", "claude", "claude", [true, true]),
+            ("anthropic", "qwen", "", [false, true]),
+            ("claude", "qwen", "anthropic", [false, false]),
+        ] {
+            assert_eq!(
+                shared(backend, target, optimizer),
+                expected,
+                "{backend} {target} {optimizer}"
+            );
+        }
+    }
+
+    #[test]
+    fn each_side_has_its_own_server_key_and_effort() {
+        let settings = Settings {
+            endpoint: "https://a.example/v1".into(),
+            api_key_env: "A_KEY".into(),
+            reasoning_effort: "low".into(),
+            optimizer_endpoint: "https://b.example/v1".into(),
+            optimizer_api_key_env: "B_KEY".into(),
+            optimizer_reasoning_effort: "high".into(),
+            ..of(openai_compatible::KIND)
+        };
+        let parts = |side| {
+            let Choice {
+                endpoint,
+                key_variable,
+                key_setting,
+                effort,
+                ..
+            } = Choice::of(&settings, side);
+            (endpoint, key_variable, key_setting, effort)
+        };
+        assert_eq!(
+            parts(Side::Target),
+            (
+                "https://a.example/v1".into(),
+                "A_KEY".into(),
+                "models.api_key_env",
+                "low".into()
+            )
+        );
+        assert_eq!(
+            parts(Side::Optimizer),
+            (
+                "https://b.example/v1".into(),
+                "B_KEY".into(),
+                "models.optimizer_api_key_env",
+                "high".into()
+            )
+        );
     }
 
     #[tokio::test]
@@ -383,15 +526,18 @@ mod tests {
 
     #[test]
     fn settings_become_limits() {
-        let options = PathOptions::from_settings(&Settings {
-            max_cost_per_night: 1.5,
-            input_price: 2.0,
-            max_calls_per_night: 0,
-            max_minutes_per_night: 3,
-            max_tokens_per_night: 7,
-            temperature: Some(0.5),
-            ..Settings::default()
-        });
+        let options = PathOptions::from_settings(
+            &Settings {
+                max_cost_per_night: 1.5,
+                input_price: 2.0,
+                max_calls_per_night: 0,
+                max_minutes_per_night: 3,
+                max_tokens_per_night: 7,
+                temperature: Some(0.5),
+                ..Settings::default()
+            },
+            Prices::default(),
+        );
         let time = Some(Duration::from_secs(180));
         assert_eq!(
             options.caps,
@@ -402,16 +548,10 @@ mod tests {
                 cost_micros: Some(1_500_000)
             }
         );
-        assert_eq!(
-            options.prices.of("any"),
-            Some(Price {
-                input: 2.0,
-                output: 2.0
-            })
-        );
+        assert_eq!(options.prices.given, Some(Price::flat(2.0, 2.0)));
         assert_eq!(options.temperature, Some(0.5));
         assert_eq!(
-            PathOptions::from_settings(&Settings::default())
+            PathOptions::from_settings(&Settings::default(), Prices::default())
                 .caps
                 .cost_micros,
             None

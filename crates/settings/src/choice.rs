@@ -125,6 +125,68 @@ words! {
     }
 }
 
+words! {
+    /// What servers in OpenAI's manner are asked with.
+    Api {
+        /// Chat Completions, and Responses for models that have nothing else.
+        Auto = "auto",
+        /// Chat Completions.
+        Chat = "chat",
+        /// Responses.
+        Responses = "responses",
+    }
+}
+
+words! {
+    /// Whether a model thinks before it answers.
+    Thinking {
+        /// Nothing is said.
+        Unset = "unset",
+        /// As the server does by itself.
+        ServerDefault = "server_default",
+        /// It thinks.
+        Enabled = "enabled",
+        /// It does not.
+        Disabled = "disabled",
+    }
+}
+
+words! {
+    /// The reference's older switch for thinking.
+    LegacyThinking {
+        /// Nothing is said.
+        Unset = "unset",
+        /// It thinks.
+        On = "true",
+        /// As the server does by itself.
+        Off = "false",
+    }
+}
+
+words! {
+    /// Where MiniMax is asked.
+    Region {
+        /// Everywhere but China.
+        Global = "global_en",
+        /// In China.
+        China = "cn_zh",
+    }
+}
+
+words! {
+    /// How one signs in to Azure.
+    AzureAuth {
+        /// With a key when there is one, else as the Azure command line is signed in.
+        Auto = "auto",
+        /// With a key.
+        Key = "key",
+        /// As the Azure command line is signed in.
+        CommandLine = "azure_cli",
+        /// As the machine itself, which is one of Azure's.
+        ManagedIdentity = "managed_identity",
+    }
+}
+
 /// The words one setting takes, and the words of others it understands or knows.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Choices {
@@ -136,12 +198,31 @@ pub struct Choices {
     pub absent: &'static [&'static str],
 }
 
+impl Choices {
+    /// The word a text stands for: white space and letter case do not matter.
+    #[must_use]
+    pub fn word(&self, text: &str) -> Option<String> {
+        let word = text.trim().to_lowercase();
+        let aliased = self
+            .aliases
+            .iter()
+            .find(|(alias, _)| *alias == word)
+            .map(|(_, word)| *word);
+        let own = self.words.iter().copied().find(|own| *own == word);
+        own.or(aliased).map(str::to_owned)
+    }
+}
+
 /// The backends of this version.
 pub const BACKENDS: Choices = Choices {
     words: &[
         "mock",
         "persona-sim",
         "openai_compatible",
+        "anthropic",
+        "azure_openai",
+        "qwen",
+        "minimax",
         "claude",
         "codex",
         "copilot",
@@ -149,6 +230,7 @@ pub const BACKENDS: Choices = Choices {
         "opencode",
         "pi",
         "handoff",
+        "cassette",
     ],
     aliases: &[
         ("persona_sim", "persona-sim"),
@@ -165,8 +247,16 @@ pub const BACKENDS: Choices = Choices {
         ("pi_cli", "pi"),
         ("pi_coding_agent", "pi"),
         ("pi-coding-agent", "pi"),
+        ("openai_compatible_chat", "openai_compatible"),
+        ("azure", "azure_openai"),
+        ("aoai", "azure_openai"),
+        ("azure-openai", "azure_openai"),
+        ("qwen_chat", "qwen"),
+        ("minimax_chat", "minimax"),
+        ("claude_cli", "claude"),
+        ("claude_code", "claude"),
     ],
-    absent: &["azure_openai"],
+    absent: &[],
 };
 
 pub(crate) const SOURCES: Choices = Choices {
@@ -202,4 +292,62 @@ pub(crate) const STAGINGS: Choices = Choices {
     words: Staging::WORDS,
     aliases: &[],
     absent: &[],
+};
+
+pub(crate) const APIS: Choices = Choices {
+    words: Api::WORDS,
+    aliases: &[],
+    absent: &[],
+};
+
+/// The words of the reference (research §4.7).
+pub(crate) const THINKINGS: Choices = Choices {
+    words: Thinking::WORDS,
+    aliases: &[
+        ("server-default", "server_default"),
+        ("auto", "server_default"),
+        ("none", "server_default"),
+        ("null", "server_default"),
+        ("1", "enabled"),
+        ("true", "enabled"),
+        ("yes", "enabled"),
+        ("on", "enabled"),
+        ("enable", "enabled"),
+        ("0", "disabled"),
+        ("false", "disabled"),
+        ("no", "disabled"),
+        ("off", "disabled"),
+        ("disable", "disabled"),
+    ],
+    absent: &[],
+};
+
+pub(crate) const LEGACY_THINKINGS: Choices = Choices {
+    words: LegacyThinking::WORDS,
+    aliases: &[
+        ("1", "true"),
+        ("yes", "true"),
+        ("on", "true"),
+        ("0", "false"),
+        ("no", "false"),
+        ("off", "false"),
+    ],
+    absent: &[],
+};
+
+pub(crate) const REGIONS: Choices = Choices {
+    words: Region::WORDS,
+    aliases: &[("global-en", "global_en"), ("cn-zh", "cn_zh")],
+    absent: &[],
+};
+
+/// The reference's modes (research §4.4). Its compatible mode is the backend openai_compatible here.
+pub(crate) const AZURE_AUTHS: Choices = Choices {
+    words: AzureAuth::WORDS,
+    aliases: &[
+        ("api_key", "key"),
+        ("aad", "managed_identity"),
+        ("azure_ad", "managed_identity"),
+    ],
+    absent: &["openai_compatible", "compat", "openai"],
 };

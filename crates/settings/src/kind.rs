@@ -195,6 +195,10 @@ impl Kind {
                 });
                 texts.collect::<Result<Vec<_>, _>>().map(Value::Array)
             }
+            // Some choices are between true, false and something else.
+            Self::Choice(choices) if choices.words.contains(&value.to_string().as_str()) => {
+                Ok(Value::String(value.to_string()))
+            }
             _ => {
                 let Value::String(text) = value else {
                     return Err(wrong());
@@ -217,7 +221,7 @@ impl Kind {
             return Err(wrong());
         }
         match self {
-            Self::Choice(choices) => find(choices, text).ok_or_else(|| {
+            Self::Choice(choices) => choices.word(text).ok_or_else(|| {
                 Fault::Wrong(format!(
                     "{}, {}",
                     shown(&json!(text)),
@@ -225,7 +229,7 @@ impl Kind {
                 ))
             }),
             Self::Backend { optional: true } if text.is_empty() => Ok(String::new()),
-            Self::Backend { .. } => find(&BACKENDS, text).ok_or_else(|| {
+            Self::Backend { .. } => BACKENDS.word(text).ok_or_else(|| {
                 Fault::Backend(format!(
                     "{}, {}",
                     shown(&json!(text)),
@@ -353,18 +357,6 @@ fn one_of(words: &[&str]) -> String {
         [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
         _ => words.concat(),
     }
-}
-
-/// The word a text stands for: white space and letter case do not matter.
-fn find(choices: &Choices, text: &str) -> Option<String> {
-    let word = text.trim().to_lowercase();
-    let aliased = choices
-        .aliases
-        .iter()
-        .find(|(alias, _)| *alias == word)
-        .map(|(_, word)| *word);
-    let own = choices.words.iter().copied().find(|own| *own == word);
-    own.or(aliased).map(str::to_owned)
 }
 
 /// Why a word is not one of the choices.

@@ -24,7 +24,10 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 use skillopt_core::split::Fractions;
 
-pub use choice::{BACKENDS, Choices, GateMode, Metric, Scope, Source, Staging};
+pub use choice::{
+    Api, AzureAuth, BACKENDS, Choices, GateMode, LegacyThinking, Metric, Region, Scope, Source,
+    Staging, Thinking,
+};
 pub use edit::{set, unset};
 pub use kind::Kind;
 pub use layers::{ConfigPaths, Layers, ProjectRef, REPOSITORY_FILE};

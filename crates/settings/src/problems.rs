@@ -126,7 +126,7 @@ pub(crate) const RETIRED: &[(&str, &str)] = &[
     ("multi_skill_report", "this version does not have it"),
     (
         "azure_endpoint",
-        "this version does not have that backend; models.endpoint is for openai_compatible",
+        "set models.endpoint to the resource you use: its answers depend on it",
     ),
     ("opencode_tool_replay", "this version does not have it"),
     (

@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use crate::choice::{
-    GATE_MODES, GateMode, METRICS, Metric, SCOPES, SOURCES, STAGINGS, Scope, Source, Staging,
+    APIS, AZURE_AUTHS, Api, AzureAuth, GATE_MODES, GateMode, LEGACY_THINKINGS, LegacyThinking,
+    METRICS, Metric, REGIONS, Region, SCOPES, SOURCES, STAGINGS, Scope, Source, Staging, THINKINGS,
+    Thinking,
 };
 use crate::kind::Kind;
 
@@ -271,10 +273,45 @@ settings! {
         of(Kind::Backend { optional: true }, "optimizer-backend").was(&["optimizer_backend"]);
     /// The model that mines, judges and proposes, when it is another one.
     models.optimizer_model: String = String::new(), of(Kind::Text, "optimizer-model").was(&["optimizer_model"]);
-    /// The base address of openai_compatible, for example http://localhost:8080/v1.
+    /// The base address of the model server, for example http://localhost:8080/v1; empty for the backend's own.
     models.endpoint: String = String::new(), of(Kind::Address, "endpoint");
+    /// The model server of the backend that does the tasks, when it is another one.
+    models.target_endpoint: String = String::new(), of(Kind::Address, "target-endpoint");
+    /// The model server of the backend that mines, judges and proposes, when it is another one.
+    models.optimizer_endpoint: String = String::new(), of(Kind::Address, "optimizer-endpoint");
     /// The name of the environment variable that holds the key; never the key itself.
     models.api_key_env: String = String::new(), of(Kind::Variable, "api-key-env").free();
+    /// The variable with the key of the backend that does the tasks, when it is another one.
+    models.target_api_key_env: String = String::new(), of(Kind::Variable, "target-api-key-env").free();
+    /// The variable with the key of the backend that mines, judges and proposes, when it is another one.
+    models.optimizer_api_key_env: String = String::new(), of(Kind::Variable, "optimizer-api-key-env").free();
+    /// Which of OpenAI's interfaces openai_compatible and azure_openai are asked with.
+    models.api: Api = Api::Auto, of(Kind::Choice(&APIS), "api");
+    /// How hard models think, in a word of their maker such as low or high; empty for their own choice.
+    models.reasoning_effort: String = String::new(), of(Kind::Text, "reasoning-effort");
+    /// How hard the model that does the tasks thinks, when it is something else.
+    models.target_reasoning_effort: String = String::new(), of(Kind::Text, "target-reasoning-effort");
+    /// How hard the model that mines, judges and proposes thinks, when it is something else.
+    models.optimizer_reasoning_effort: String = String::new(), of(Kind::Text, "optimizer-reasoning-effort");
+    /// Whether qwen and minimax think before they answer.
+    models.thinking: Thinking = Thinking::Unset, of(Kind::Choice(&THINKINGS), "thinking").also("QWEN_CHAT_THINKING_MODE");
+    /// The reference's older switch for models.thinking of qwen; true is enabled, false is server_default.
+    models.enable_thinking: LegacyThinking = LegacyThinking::Unset,
+        of(Kind::Choice(&LEGACY_THINKINGS), "enable-thinking").also("QWEN_CHAT_ENABLE_THINKING");
+    /// Where minimax is asked; models.endpoint wins over it.
+    models.region: Region = Region::Global, of(Kind::Choice(&REGIONS), "region").also("MINIMAX_REGION");
+    /// How one signs in to azure_openai; auto is with a key when one is named, else azure_cli.
+    models.azure_auth: AzureAuth = AzureAuth::Auto,
+        of(Kind::Choice(&AZURE_AUTHS), "azure-auth").free();
+    /// The API version of an older azure_openai resource; empty for today's interface, which needs none.
+    models.azure_api_version: String = String::new(),
+        of(Kind::Text, "azure-api-version").also("AZURE_OPENAI_API_VERSION");
+    /// Which of several managed identities of the machine asks azure_openai; empty for the only one.
+    models.azure_client_id: String = String::new(),
+        of(Kind::Text, "azure-client-id").also("AZURE_OPENAI_MANAGED_IDENTITY_CLIENT_ID").free();
+    /// The ports of this computer on which doctor looks for model servers.
+    models.local_ports: Vec<String> = ["8080", "11434", "1234", "8000"].map(str::to_owned).to_vec(),
+        of(Kind::List, "local-port").free();
     /// The claude program; empty to look for it.
     models.claude_path: String = String::new(), of(Kind::Path, "claude-path").free();
     /// The codex program; empty to look for it.
@@ -297,11 +334,15 @@ settings! {
     models.first_byte_seconds: u32 = 90, whole(1, 3_600, "first-byte-seconds").unit("seconds").free();
     /// How long a whole answer may take.
     models.call_seconds: u32 = 300, whole(1, 36_000, "call-seconds").unit("seconds").free();
+    /// How many tokens the models read and write at most; 0 for what the price table says.
+    models.context_tokens: u64 = 0, whole(0, 1_000_000_000, "context-tokens").unit("tokens");
     /// How freely the model writes; absent for the model's own choice.
     models.temperature: Option<f64> = None,
         of(Kind::Number { least: 0.0, most: 2.0, optional: true }, "temperature");
     /// A file with your own words for the prompts; empty for ours.
     models.prompts: String = String::new(), of(Kind::Path, "prompts").also("SKILLOPT_SLEEP_PROMPTS_PATH");
+    /// The recorded night that the cassette backend answers from.
+    models.cassette: String = String::new(), of(Kind::Path, "cassette").free();
     /// Where the questions of the handoff backend are written; empty for the data folder.
     models.handoff_dir: String = String::new(),
         of(Kind::Path, "handoff-dir").also("SKILLOPT_SLEEP_HANDOFF_DIR").free();

@@ -188,7 +188,7 @@ async fn one_night(
             &json!({"night": number}),
         )
     })?;
-    let night = Night::new(&context, id, roles, templates);
+    let night = Night::new(&context, id, roles, templates)?;
     let target = Target {
         id: "claude:skill".to_owned(),
         agent: Agent::Claude,

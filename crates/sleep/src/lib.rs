@@ -14,6 +14,7 @@ pub mod gather;
 pub mod harvesting;
 pub mod mine;
 mod mine_model;
+pub mod model_notes;
 mod night;
 pub mod outcome;
 pub mod preview;

@@ -7,7 +7,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use skillopt_core::Problem;
 use skillopt_models::{
-    Ask, CallError, CallPath, PathOptions, Reply, Roles, Spend as Held, Surroundings, Templates,
+    Ask, CallError, CallPath, PathOptions, Prices, Reply, Roles, Spend as Held, Surroundings,
+    Templates,
 };
 use skillopt_store::attempts::{self, Spend};
 use skillopt_store::{events, stages};
@@ -48,21 +49,29 @@ pub(crate) async fn models(context: &Context) -> Result<(Roles, Templates), Prob
 }
 
 impl<'a> Night<'a> {
-    pub(crate) fn new(context: &'a Context, id: i64, roles: Roles, templates: Templates) -> Self {
+    /// Error: `prices_broken`.
+    pub(crate) fn new(
+        context: &'a Context,
+        id: i64,
+        roles: Roles,
+        templates: Templates,
+    ) -> Result<Self, Problem> {
+        let prices = Prices::load(&context.paths.config)?;
+        let options = PathOptions::from_settings(&context.settings, prices);
         let path = CallPath::new(
             Arc::clone(&context.store),
             roles,
             templates,
-            PathOptions::from_settings(&context.settings),
+            options,
             context.cancel.clone(),
             context.on_call(),
         );
-        Self {
+        Ok(Self {
             context,
             id,
             path,
             held: Mutex::default(),
-        }
+        })
     }
 
     /// What the night has spent, from its rows.

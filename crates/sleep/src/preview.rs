@@ -97,7 +97,7 @@ pub async fn preview(
         }
     };
     // Only the prompts are measured; night 0 does not exist and nothing is written under it.
-    let measuring = Night::new(context, 0, roles, templates);
+    let measuring = Night::new(context, 0, roles, templates)?;
     let groups = tonight::groups(context, &prepared.tasks, &targets);
     let asked = groups
         .iter()
@@ -111,6 +111,7 @@ pub async fn preview(
         },
     };
     notes.extend(prepared.notes.iter().cloned());
+    notes.extend(measuring.path.price_notes());
     if context.settings.model_miner && !simulated && file.is_none() {
         forecast.mining_calls = harvest.sessions.len() as u64;
         notes.push("The night itself lets a model find tasks too; this preview takes only literal corrections.".to_owned());

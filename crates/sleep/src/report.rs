@@ -12,6 +12,7 @@ use skillopt_core::task::{SourceTurn, Split, Task};
 use skillopt_core::text::counted;
 use skillopt_core::{Instant, Problem};
 use skillopt_models::Roles;
+
 use skillopt_store::attempts::Spend;
 use skillopt_store::nights::Outcome;
 use skillopt_transcripts::{Harvest, Reason, Unit};
@@ -21,6 +22,7 @@ use crate::context::Context;
 use crate::estimate::Forecast;
 use crate::gather::Gathered;
 use crate::mine::Mined;
+use crate::model_notes::Resolved;
 use crate::outcome::Stop;
 
 /// How many suggestions are shown.
@@ -150,6 +152,8 @@ pub struct NightReport {
     pub target_backend: String,
     /// Who mined, judged and reflected.
     pub optimizer_backend: String,
+    /// The models that really answered, as far as is known.
+    pub models: Resolved,
     /// The answers come from a built-in simulation, not from a model.
     pub simulated: bool,
     /// Sessions with something new.
@@ -214,6 +218,7 @@ impl NightReport {
             until: None,
             target_backend: String::new(),
             optimizer_backend: String::new(),
+            models: Resolved::default(),
             simulated: false,
             n_sessions: 0,
             n_tasks: 0,
@@ -464,6 +469,7 @@ impl NightReport {
             "simulated": self.simulated,
             "target_backend": self.target_backend,
             "optimizer_backend": self.optimizer_backend,
+            "models": self.models,
             "accepted": !accepted.is_empty(),
             "gate_action": self.gate_action(),
             "no_edits_reason": if accepted.is_empty() { self.reason.as_str() } else { "" },

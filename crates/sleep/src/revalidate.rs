@@ -50,7 +50,7 @@ pub async fn revalidate(context: &Context, planned: &Planned) -> Result<Revalida
     let pins = json!({"proposal": proposal.id, "documents": planned.documents.iter().map(|document| sha256_hex(document.after.as_bytes())).collect::<Vec<_>>()});
     let id = begin(context, &pins)?;
     let (roles, templates) = night::models(context).await?;
-    let night = Night::new(context, id, roles, templates);
+    let night = Night::new(context, id, roles, templates)?;
     let result = decisions(&night, &proposal, &targets, planned).await;
     let spent = night.path.spent(id)?;
     context

@@ -25,6 +25,7 @@ use crate::estimate;
 use crate::gather::Gathered;
 use crate::harvesting;
 use crate::mine::Mined;
+use crate::model_notes;
 use crate::night::{self, Night};
 use crate::outcome::Stop;
 use crate::report::NightReport;
@@ -149,7 +150,8 @@ async fn night(context: &Context, plan: Plan, report: &mut NightReport) -> Resul
     let pins = begin::pins(context, &plan, &templates, &roles, &targets);
     let id = begin_or_resume(context, &plan, &pins, report)?;
     report.night_id = Some(id);
-    let night = Night::new(context, id, roles, templates);
+    let night = Night::new(context, id, roles, templates)?;
+    report.notes.extend(night.path.price_notes());
 
     let (prepared, mined) = match &plan.tasks {
         Some(file) => (
@@ -160,6 +162,9 @@ async fn night(context: &Context, plan: Plan, report: &mut NightReport) -> Resul
     };
     report.tasks(&prepared.tasks, &prepared.gathered, &mined);
     report.notes.extend(prepared.notes.iter().cloned());
+    report
+        .notes
+        .extend(model_notes::kinship(&prepared.tasks, night.path.roles()));
 
     let mut consolidated = Vec::new();
     let groups = tonight::groups(context, &prepared.tasks, &targets);
@@ -258,6 +263,19 @@ fn reminders(context: &Context, target: &str) -> Vec<String> {
         .collect()
 }
 
+/// What the night says about the models it asked.
+fn about_models(night: &Night<'_>, report: &mut NightReport) -> Result<(), Problem> {
+    let context = night.context;
+    let roles = night.path.roles();
+    if roles.simulated() {
+        return Ok(());
+    }
+    let (models, notes) = model_notes::of(&context.store, &context.project.id, night.id, roles)?;
+    report.models = models;
+    report.notes.extend(notes);
+    Ok(())
+}
+
 /// Stages what improved and ends the night in one transaction: what was mined, what was learned,
 /// what was rejected and what is proposed become true together.
 fn finish(
@@ -270,6 +288,7 @@ fn finish(
 ) -> Result<(), Stop> {
     let context = night.context;
     report.spend = night.spent()?;
+    about_models(night, report)?;
     report.conclude(context.clock.now());
     if !plan.rehearsal {
         put_handoff_aside(night)?;
@@ -401,6 +420,13 @@ fn cluster_rows(gathered: &Gathered) -> Result<Vec<ClusterText>, Problem> {
             }))
         })
         .collect()
+}
+
+/// The backends that the settings name. Asks no model.
+///
+/// Errors: those of the backends.
+pub async fn backends(context: &Context) -> Result<skillopt_models::Roles, Problem> {
+    Ok(night::models(context).await?.0)
 }
 
 /// Who would answer (target side, optimizer side, whether both are simulations), after asking the

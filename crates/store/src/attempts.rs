@@ -31,8 +31,10 @@ words! {
 /// Tokens a server says it used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens of the prompt.
+    /// Tokens of the prompt, cached ones included.
     pub input_tokens: Option<u64>,
+    /// Of these, how many came from a cache of the provider.
+    pub cached_tokens: Option<u64>,
     /// Tokens of the reply.
     pub output_tokens: Option<u64>,
 }
@@ -106,6 +108,8 @@ pub struct Spend {
     pub calls: u64,
     /// Tokens: as used, or as reserved where that is not known.
     pub tokens: u64,
+    /// Of these, how many came from a cache of the provider.
+    pub cached_tokens: u64,
     /// Millionths of the currency, in the same way.
     pub cost_micros: u64,
     /// Of these tries, how many have an unknown fate.
@@ -136,7 +140,7 @@ pub fn answer(
     let reply = blobs::put(tx, reply.as_bytes(), Keep::Evidence)?;
     tx.prepare_cached(
         "UPDATE attempt SET state = 'answered', reply = ?2, input_tokens = ?3, output_tokens = ?4, cost = ?5,
-             ended_at = ?6 WHERE id = ?1",
+             ended_at = ?6, cached_tokens = ?7 WHERE id = ?1",
     )?
     .execute((
         attempt,
@@ -145,6 +149,7 @@ pub fn answer(
         usage.output_tokens.map(Count),
         cost_micros.map(Count),
         At(tx.now()),
+        usage.cached_tokens.map(Count),
     ))?;
     Ok(())
 }
@@ -161,7 +166,7 @@ pub fn fail(
 ) -> Result<(), Fault> {
     tx.prepare_cached(
         "UPDATE attempt SET state = 'failed', error_code = ?2, error = ?3, input_tokens = ?4, output_tokens = ?5,
-             cost = ?6, ended_at = ?7 WHERE id = ?1",
+             cost = ?6, ended_at = ?7, cached_tokens = ?8 WHERE id = ?1",
     )?
     .execute((
         attempt,
@@ -171,6 +176,7 @@ pub fn fail(
         usage.output_tokens.map(Count),
         Count(cost_micros),
         At(tx.now()),
+        usage.cached_tokens.map(Count),
     ))?;
     Ok(())
 }
@@ -202,7 +208,7 @@ pub fn answered(db: &Connection, key: &str, within: Within) -> Result<Option<Ans
     };
     let found = db
         .prepare_cached(
-            "SELECT id, night, reply, input_tokens, output_tokens FROM attempt
+            "SELECT id, night, reply, input_tokens, cached_tokens, output_tokens FROM attempt
              WHERE key = ?1 AND state = 'answered' AND (?2 IS NULL OR night = ?2)
                AND EXISTS (SELECT 1 FROM blob WHERE hash = reply AND body IS NOT NULL)
              ORDER BY id DESC LIMIT 1",
@@ -253,30 +259,95 @@ pub fn of_night(db: &Connection, night: i64) -> Result<Vec<Attempt>, Fault> {
 /// `started` as reserved.
 pub fn spend(db: &Connection, night: i64) -> Result<Spend, Fault> {
     Ok(db
-        .prepare_cached(
-            "SELECT count(*),
-                coalesce(sum(CASE
-                    WHEN state IN ('started', 'unknown') THEN reserved_tokens
-                    WHEN input_tokens IS NULL AND output_tokens IS NULL
-                        THEN CASE state WHEN 'answered' THEN reserved_tokens ELSE 0 END
-                    ELSE coalesce(input_tokens, 0) + coalesce(output_tokens, 0) END), 0),
-                coalesce(sum(CASE
-                    WHEN state IN ('started', 'unknown') THEN reserved_cost
-                    WHEN state = 'answered' THEN coalesce(cost, reserved_cost)
-                    ELSE coalesce(cost, 0) END), 0),
-                count(*) FILTER (WHERE state = 'unknown'),
-                count(*) FILTER (WHERE state = 'started')
-             FROM attempt WHERE night = ?1",
-        )?
-        .query_row([night], |row| {
-            Ok(Spend {
-                calls: row.get::<_, Count>(0)?.0,
-                tokens: row.get::<_, Count>(1)?.0,
-                cost_micros: row.get::<_, Count>(2)?.0,
-                unknown: row.get::<_, Count>(3)?.0,
-                open: row.get::<_, Count>(4)?.0,
-            })
-        })?)
+        .prepare_cached(&format!("SELECT {SUMS} FROM attempt WHERE night = ?1"))?
+        .query_row([night], |row| sums(row, 0))?)
+}
+
+/// What each stage of a night has spent, in the order of their first tries. A call that several stages
+/// ask belongs to the one that paid for it.
+pub fn spend_of_stages(db: &Connection, night: i64) -> Result<Vec<(String, Spend)>, Fault> {
+    let mut statement = db.prepare_cached(&format!(
+        "SELECT coalesce(
+             (SELECT stage FROM night_call WHERE attempt = attempt.id AND night = attempt.night
+              ORDER BY state = 'fresh' DESC LIMIT 1),
+             (SELECT min(stage) FROM night_call WHERE key = attempt.key AND night = attempt.night),
+             '') AS of_stage, {SUMS}
+         FROM attempt WHERE night = ?1 GROUP BY of_stage ORDER BY min(id)"
+    ))?;
+    let rows = statement.query_map([night], |row| Ok((row.get(0)?, sums(row, 1)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// What one night has spent on models that cost something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NightSpend {
+    /// The night.
+    pub night: i64,
+    /// Id of its project.
+    pub project: String,
+    /// When it began.
+    pub started_at: Instant,
+    /// What its paid tries have spent.
+    pub spend: Spend,
+}
+
+/// What every night has spent that paid for something, the oldest first; of one project when it is
+/// named.
+pub fn spend_of_nights(db: &Connection, project: Option<&str>) -> Result<Vec<NightSpend>, Fault> {
+    // Paid tries are told from others by what they reserve.
+    let mut statement = db.prepare_cached(&format!(
+        "SELECT night.id, night.project, night.started_at, {SUMS}
+         FROM attempt JOIN night ON night.id = attempt.night
+         WHERE attempt.reserved_tokens > 0 AND (?1 IS NULL OR night.project = ?1)
+         GROUP BY night.id ORDER BY night.id"
+    ))?;
+    let rows = statement.query_map([project], |row| {
+        Ok(NightSpend {
+            night: row.get(0)?,
+            project: row.get(1)?,
+            started_at: row.get::<_, At>(2)?.0,
+            spend: sums(row, 3)?,
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The columns of a [`Spend`].
+const SUMS: &str = "count(attempt.id),
+    coalesce(sum(CASE
+        WHEN attempt.state IN ('started', 'unknown') THEN reserved_tokens
+        WHEN input_tokens IS NULL AND output_tokens IS NULL
+            THEN CASE attempt.state WHEN 'answered' THEN reserved_tokens ELSE 0 END
+        ELSE coalesce(input_tokens, 0) + coalesce(output_tokens, 0) END), 0),
+    coalesce(sum(cached_tokens), 0),
+    coalesce(sum(CASE
+        WHEN attempt.state IN ('started', 'unknown') THEN reserved_cost
+        WHEN attempt.state = 'answered' THEN coalesce(cost, reserved_cost)
+        ELSE coalesce(cost, 0) END), 0),
+    count(*) FILTER (WHERE attempt.state = 'unknown'),
+    count(*) FILTER (WHERE attempt.state = 'started')";
+
+fn sums(row: &Row<'_>, first: usize) -> rusqlite::Result<Spend> {
+    let count = |place: usize| row.get::<_, Count>(first + place).map(|count| count.0);
+    Ok(Spend {
+        calls: count(0)?,
+        tokens: count(1)?,
+        cached_tokens: count(2)?,
+        cost_micros: count(3)?,
+        unknown: count(4)?,
+        open: count(5)?,
+    })
+}
+
+impl std::ops::AddAssign for Spend {
+    fn add_assign(&mut self, other: Self) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.tokens = self.tokens.saturating_add(other.tokens);
+        self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
+        self.cost_micros = self.cost_micros.saturating_add(other.cost_micros);
+        self.unknown = self.unknown.saturating_add(other.unknown);
+        self.open = self.open.saturating_add(other.open);
+    }
 }
 
 fn text(db: &Connection, hash: &str) -> Result<Option<String>, Fault> {
@@ -288,7 +359,8 @@ fn text(db: &Connection, hash: &str) -> Result<Option<String>, Fault> {
 fn usage(row: &Row<'_>, first: usize) -> rusqlite::Result<Usage> {
     Ok(Usage {
         input_tokens: row.get::<_, Option<Count>>(first)?.map(|count| count.0),
-        output_tokens: row.get::<_, Option<Count>>(first + 1)?.map(|count| count.0),
+        cached_tokens: row.get::<_, Option<Count>>(first + 1)?.map(|count| count.0),
+        output_tokens: row.get::<_, Option<Count>>(first + 2)?.map(|count| count.0),
     })
 }
 
@@ -298,13 +370,13 @@ fn select(
     params: impl rusqlite::Params,
 ) -> Result<Vec<Attempt>, Fault> {
     let mut statement = db.prepare_cached(&format!(
-        "SELECT id, night, key, n, state, reserved_tokens, reserved_cost, input_tokens, output_tokens, cost,
+        "SELECT id, night, key, n, state, reserved_tokens, reserved_cost, input_tokens, cached_tokens, output_tokens, cost,
              error_code, error, reply, started_at, ended_at FROM attempt WHERE {condition} ORDER BY id"
     ))?;
     let mut rows = statement.query(params)?;
     let mut attempts = Vec::new();
     while let Some(row) = rows.next()? {
-        let error: Option<String> = row.get(11)?;
+        let error: Option<String> = row.get(12)?;
         attempts.push(Attempt {
             id: row.get(0)?,
             night: row.get(1)?,
@@ -316,12 +388,12 @@ fn select(
                 micros: row.get::<_, Count>(6)?.0,
             },
             usage: usage(row, 7)?,
-            cost_micros: row.get::<_, Option<Count>>(9)?.map(|count| count.0),
-            error_code: row.get(10)?,
+            cost_micros: row.get::<_, Option<Count>>(10)?.map(|count| count.0),
+            error_code: row.get(11)?,
             error: error.map(|text| from_json("error", &text)).transpose()?,
-            reply: row.get(12)?,
-            started_at: row.get::<_, At>(13)?.0,
-            ended_at: row.get::<_, Option<At>>(14)?.map(|at| at.0),
+            reply: row.get(13)?,
+            started_at: row.get::<_, At>(14)?.0,
+            ended_at: row.get::<_, Option<At>>(15)?.map(|at| at.0),
         });
     }
     Ok(attempts)

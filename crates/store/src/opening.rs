@@ -19,7 +19,10 @@ use crate::locks::Locked;
 use crate::paths::Paths;
 
 /// The scripts that lead from an empty database to today's, one per schema version from 1.
-const SCRIPTS: &[&str] = &[include_str!("schema/001.sql")];
+const SCRIPTS: &[&str] = &[
+    include_str!("schema/001.sql"),
+    include_str!("schema/002.sql"),
+];
 
 /// The schema version of this program.
 pub const SCHEMA_VERSION: usize = SCRIPTS.len();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Request;
+use super::{Ending, Request};
 
 /// Chooses by the request.
 pub type Decision = Arc<dyn Fn(&Request) -> Behaviour + Send + Sync>;
@@ -19,12 +19,14 @@ pub enum Behaviour {
     Reply(String),
     /// This text answers in one JSON object, streaming or not.
     Whole(String),
-    /// The message, the reason why it ended and the usage are exactly these.
-    Message {
-        /// `choices[0].message` (or `delta`).
-        message: Value,
-        /// `finish_reason`.
-        finish: &'static str,
+    /// A reply in one JSON object, streaming or not, that ends like this and calls itself this.
+    Said {
+        /// The text.
+        text: String,
+        /// How it ends.
+        ending: Ending,
+        /// What the content is said to be.
+        content_type: &'static str,
     },
     /// Waits, then goes on.
     Delay(Duration, Box<Self>),
@@ -41,6 +43,8 @@ pub enum Behaviour {
     Silence(Duration),
     /// Sends headers, then a comment at this pace and never a word of a reply.
     SlowLoris(Duration),
+    /// Sends headers, then an event that says nothing at this pace, and never a word of a reply.
+    Pings(Duration),
     /// Breaks the connection off in the middle of the reply.
     CutStream,
     /// Breaks the connection off without a word.
@@ -152,10 +156,20 @@ impl Behaviour {
     /// A good reply that claims to be something else.
     #[must_use]
     pub fn wrong_content_type(text: &str) -> Self {
-        Self::Response {
-            status: 200,
-            headers: vec![("content-type", "text/plain".to_owned())],
-            body: completion(text).to_string().into_bytes(),
+        Self::Said {
+            text: text.to_owned(),
+            ending: Ending::Done,
+            content_type: "text/plain",
+        }
+    }
+
+    /// A reply that ends in another way than it should.
+    #[must_use]
+    pub fn ended(text: &str, ending: Ending) -> Self {
+        Self::Said {
+            text: text.to_owned(),
+            ending,
+            content_type: "application/json",
         }
     }
 
@@ -243,20 +257,4 @@ impl Behaviour {
             (other, _) => other,
         }
     }
-}
-
-/// A chat completion with this text.
-pub(super) fn completion(text: &str) -> Value {
-    message(&json!({ "role": "assistant", "content": text }), "stop")
-}
-
-/// A chat completion with this message.
-pub(super) fn message(message: &Value, finish: &str) -> Value {
-    json!({
-        "id": "chatcmpl-stub",
-        "object": "chat.completion",
-        "created": 0,
-        "model": "stub-model-2026",
-        "choices": [{ "index": 0, "message": message, "finish_reason": finish }],
-    })
 }

@@ -10,13 +10,12 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::sleep;
 
-use super::behaviour::{Behaviour, completion, message};
+use super::behaviour::Behaviour;
+use super::shapes::{Ending, Shape};
 use super::{Request, Shared};
 
 /// The most that is read of a request.
 const LARGEST_REQUEST: usize = 64 * 1024 * 1024;
-/// How many characters of a reply go into one piece of a stream.
-const PIECE: usize = 24;
 
 pub(super) async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     while let Ok((stream, _)) = listener.accept().await {
@@ -87,16 +86,15 @@ async fn answer(
     let behaviour = {
         let mut state = shared.state();
         state.requests.push(request.clone());
-        let authorized = state
-            .key
-            .as_ref()
-            .is_none_or(|key| request.header("authorization") == Some(&format!("Bearer {key}")));
+        let authorized = state.key.as_ref().is_none_or(|key| {
+            request.header("authorization") == Some(&format!("Bearer {key}"))
+                || ["x-api-key", "api-key"]
+                    .iter()
+                    .any(|name| request.header(name) == Some(key))
+        });
         if !authorized {
             Behaviour::unauthorized()
-        } else if request.path.ends_with("/chat/completions")
-            || request.path.ends_with("/responses")
-            || is_messages(&request)
-        {
+        } else if Shape::of(&request).is_some() {
             state
                 .script
                 .pop_front()
@@ -143,54 +141,34 @@ async fn finish(
     request: &Request,
 ) -> io::Result<bool> {
     let streamed = request.body["stream"] == true;
+    // What is no question is never acted upon by script.
+    let shape = Shape::of(request).unwrap_or(Shape::Chat);
     match behaviour {
-        Behaviour::Reply(text) if is_messages(request) => {
-            // Claude Code always asks for a stream.
-            write_head(stream, 200, &[("content-type", "text/event-stream")], None).await?;
-            for event in message_events(&text) {
-                let kind = event["type"].as_str().unwrap_or_default();
-                write_chunk(
-                    stream,
-                    format!("event: {kind}\ndata: {event}\n\n").as_bytes(),
-                )
-                .await?;
-            }
-            write_chunk(stream, b"").await?;
-            Ok(true)
-        }
         Behaviour::Reply(text) if streamed => {
             write_head(stream, 200, &[("content-type", "text/event-stream")], None).await?;
-            for piece in pieces(&text, request) {
-                write_chunk(stream, format!("data: {piece}\n\n").as_bytes()).await?;
+            for (name, data) in shape.events(&text, request) {
+                let event = if name.is_empty() {
+                    format!("data: {data}\n\n")
+                } else {
+                    format!("event: {name}\ndata: {data}\n\n")
+                };
+                write_chunk(stream, event.as_bytes()).await?;
             }
-            write_chunk(stream, b"data: [DONE]\n\n").await?;
             write_chunk(stream, b"").await?;
             Ok(true)
         }
         Behaviour::Reply(text) | Behaviour::Whole(text) => {
-            let mut body = completion(&text);
-            body["usage"] = usage(&text, request);
-            write_whole(
-                stream,
-                200,
-                &[("content-type", "application/json")],
-                body.to_string().as_bytes(),
-            )
-            .await?;
+            let body = shape.whole(&text, Ending::Done, request);
+            write_json(stream, &body, "application/json").await?;
             Ok(true)
         }
-        Behaviour::Message {
-            message: said,
-            finish,
+        Behaviour::Said {
+            text,
+            ending,
+            content_type,
         } => {
-            let body = message(&said, finish).to_string();
-            write_whole(
-                stream,
-                200,
-                &[("content-type", "application/json")],
-                body.as_bytes(),
-            )
-            .await?;
+            let body = shape.whole(&text, ending, request);
+            write_json(stream, &body, content_type).await?;
             Ok(true)
         }
         Behaviour::Response {
@@ -216,10 +194,24 @@ async fn finish(
                 sleep(pace).await;
             }
         }
+        Behaviour::Pings(pace) => {
+            write_head(stream, 200, &[("content-type", "text/event-stream")], None).await?;
+            loop {
+                write_chunk(stream, b"event: ping\ndata: {\"type\":\"ping\"}\n\n").await?;
+                sleep(pace).await;
+            }
+        }
         Behaviour::CutStream => {
             write_head(stream, 200, &[("content-type", "text/event-stream")], None).await?;
-            let piece = json!({ "choices": [{ "delta": { "content": "Half of a re" } }] });
-            write_chunk(stream, format!("data: {piece}\n\n").as_bytes()).await?;
+            // Everything but the end of it.
+            let events = shape.events("Half of a reply", request);
+            for (name, data) in &events[..2] {
+                write_chunk(
+                    stream,
+                    format!("event: {name}\ndata: {data}\n\n").as_bytes(),
+                )
+                .await?;
+            }
             Ok(false)
         }
         Behaviour::Close => Ok(false),
@@ -238,55 +230,13 @@ async fn finish(
     }
 }
 
-/// Whether it is a request in Anthropic's form, as Claude Code makes it.
-fn is_messages(request: &Request) -> bool {
-    let path = request.path.split('?').next().unwrap_or_default();
-    path.ends_with("/v1/messages")
-}
-
-/// The reply as a stream in Anthropic's form.
-fn message_events(text: &str) -> [Value; 6] {
-    let usage = json!({ "input_tokens": 10, "output_tokens": 3 });
-    [
-        json!({ "type": "message_start", "message": {
-            "id": "msg_stub", "type": "message", "role": "assistant", "model": "stub-model",
-            "content": [], "stop_reason": null, "usage": usage,
-        } }),
-        json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "text", "text": "" } }),
-        json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "text_delta", "text": text } }),
-        json!({ "type": "content_block_stop", "index": 0 }),
-        json!({ "type": "message_delta", "delta": { "stop_reason": "end_turn" }, "usage": usage }),
-        json!({ "type": "message_stop" }),
-    ]
-}
-
-/// The reply in pieces of a stream, with usage at the end when it was asked for.
-fn pieces(text: &str, request: &Request) -> Vec<Value> {
-    let piece = |choices: Value| json!({ "id": "chatcmpl-stub", "object": "chat.completion.chunk", "model": "stub-model-2026", "choices": choices });
-    let mut pieces = vec![piece(
-        json!([{ "index": 0, "delta": { "role": "assistant", "content": "" } }]),
-    )];
-    let letters: Vec<char> = text.chars().collect();
-    for part in letters.chunks(PIECE) {
-        let part: String = part.iter().collect();
-        pieces.push(piece(json!([{ "index": 0, "delta": { "content": part } }])));
-    }
-    pieces.push(piece(
-        json!([{ "index": 0, "delta": {}, "finish_reason": "stop" }]),
-    ));
-    if request.body["stream_options"]["include_usage"] == true {
-        let mut last = piece(json!([]));
-        last["usage"] = usage(text, request);
-        pieces.push(last);
-    }
-    pieces
-}
-
-/// One token for four characters, at least one.
-fn usage(text: &str, request: &Request) -> Value {
-    let tokens = |text: &str| text.chars().count().div_ceil(4).max(1);
-    let (input, output) = (tokens(&request.prompt()), tokens(text));
-    json!({ "prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output })
+async fn write_json(
+    stream: &mut BufReader<TcpStream>,
+    body: &Value,
+    content_type: &str,
+) -> io::Result<()> {
+    let headers = [("content-type", content_type)];
+    write_whole(stream, 200, &headers, body.to_string().as_bytes()).await
 }
 
 async fn write_whole(

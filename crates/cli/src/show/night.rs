@@ -10,7 +10,7 @@ use skillopt_app::types::{
     Action, Experiment, NightReport, Outcome, SkipCount, Unit, amount, counted,
 };
 
-use super::{local, review, score, spent, stage, word};
+use super::{local, review, score, stage, word};
 use crate::terminal::plain;
 
 /// `first` is whether the project had no night before: then it matters what was left out.
@@ -95,15 +95,7 @@ pub(crate) fn report(report: &NightReport, first: bool, out: &mut String) -> std
         writeln!(out, "{}", plain(note))?;
     }
     if report.spend.calls > 0 {
-        writeln!(
-            out,
-            "Spent: {}.",
-            spent(
-                report.spend.calls,
-                report.spend.tokens,
-                report.spend.cost_micros
-            )
-        )?;
+        writeln!(out, "Spent: {}.", super::models::words(&report.spend))?;
     }
     if let Some(id) = &report.proposal {
         writeln!(out, "\nProposal {id}: {}", plain(&report.staging_dir))?;
@@ -389,16 +381,11 @@ pub(crate) fn show(shown: &Shown, out: &mut String) -> std::fmt::Result {
             if row.done { "done" } else { "open" },
             calls.join(", ")
         )?;
+        if row.spend.tokens > 0 {
+            writeln!(out, "    spent: {}", super::models::words(&row.spend))?;
+        }
     }
-    writeln!(
-        out,
-        "  spent: {}",
-        spent(
-            shown.spend.calls,
-            shown.spend.tokens,
-            shown.spend.cost_micros
-        )
-    )?;
+    writeln!(out, "  spent: {}", super::models::words(&shown.spend))?;
     for target in report_targets(shown) {
         let text = |key: &str| plain(target[key].as_str().unwrap_or(""));
         let decision = &target["decision"];

@@ -194,6 +194,7 @@ fn usage(result: &Value) -> Usage {
                 .flatten()
                 .fold(0, |sum: u64, part| sum.saturating_add(*part))
         }),
+        cached_tokens: count("cache_read_input_tokens"),
         output_tokens: count("output_tokens"),
     }
 }

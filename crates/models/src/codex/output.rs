@@ -84,6 +84,7 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
         text,
         usage: Usage {
             input_tokens: events::number(&completed, &["usage", "input_tokens"]),
+            cached_tokens: events::number(&completed, &["usage", "cached_input_tokens"]),
             output_tokens: events::number(&completed, &["usage", "output_tokens"]),
         },
         // It does not say which model answered.

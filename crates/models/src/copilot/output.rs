@@ -107,6 +107,7 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
         text: text.clone(),
         usage: Usage {
             input_tokens: events::number(reply, &["data", "inputTokens"]),
+            cached_tokens: None,
             output_tokens: events::number(reply, &["data", "outputTokens"]),
         },
         model: events::text(reply, &["data", "model"]).to_owned(),

@@ -63,6 +63,7 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
         text: text.to_owned(),
         usage: Usage {
             input_tokens: events::number(result, &["usage", "inputTokens"]),
+            cached_tokens: None,
             output_tokens: events::number(result, &["usage", "outputTokens"]),
         },
         model: model.unwrap_or_default().to_owned(),

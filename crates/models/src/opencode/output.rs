@@ -120,6 +120,7 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
         text,
         usage: Usage {
             input_tokens: events.input,
+            cached_tokens: None,
             output_tokens: events.output,
         },
         // It does not say which model answered.

@@ -10,7 +10,7 @@ use crate::budget::Spend;
 use crate::price::Price;
 
 /// Tokens a server adds around each message.
-const PER_MESSAGE: u64 = 16;
+pub(super) const PER_MESSAGE: u64 = 16;
 
 /// The worst case of one try: no tokenizer makes more tokens than there are bytes, and no reply is
 /// longer than it may be. At least one token, by which paid tries are told from others.
@@ -49,10 +49,13 @@ pub(super) fn used(usage: Usage, reserved: Cost, price: Option<Price>) -> Used {
             cost: reserved,
         };
     };
-    let micros = price.map_or(0, |price| price.micros(input, output));
+    let micros = price
+        .and_then(|price| price.micros_used(usage))
+        .unwrap_or(0);
     Used {
         usage: attempts::Usage {
             input_tokens: Some(input),
+            cached_tokens: usage.cached_tokens,
             output_tokens: Some(output),
         },
         cost_micros: Some(micros),

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use skillopt_core::call::{BackendId, Call, Params, Side, Subject};
+use skillopt_core::call::{BackendId, Call, Message, Params, Side, Subject};
 use skillopt_core::redact::Redactor;
 
-use super::{Ask, Inner};
+use super::{Ask, Inner, fit};
 use crate::templates::schema;
 
 /// Texts from this length on are redacted once per stage: documents repeat in every call.
@@ -19,6 +19,8 @@ pub(super) struct Prepare<'a> {
     seen: HashMap<String, (String, usize)>,
     /// How many values were taken out of the stage's texts.
     pub(super) redactions: usize,
+    /// How many calls were cut to fit their model, and how many bytes went.
+    pub(super) cut: (usize, u64),
 }
 
 impl<'a> Prepare<'a> {
@@ -29,6 +31,7 @@ impl<'a> Prepare<'a> {
             optimizer: inner.roles.optimizer.id(),
             seen: HashMap::new(),
             redactions: 0,
+            cut: (0, 0),
         }
     }
 
@@ -38,22 +41,49 @@ impl<'a> Prepare<'a> {
             sample,
         } = ask;
         self.redact(&mut subject);
-        let backend = match subject.side() {
+        let side = subject.side();
+        let backend = match side {
             Side::Target => self.target.clone(),
             Side::Optimizer => self.optimizer.clone(),
         };
+        let params = Params {
+            max_tokens: self.inner.options.lengths.of(subject.kind()),
+            temperature: self.inner.options.temperature,
+            schema: schema(&subject),
+        };
         Call {
             backend,
-            messages: self.inner.templates.render(&subject),
-            params: Params {
-                max_tokens: self.inner.options.lengths.of(subject.kind()),
-                temperature: self.inner.options.temperature,
-                schema: schema(&subject),
-            },
+            messages: self.fitting(&mut subject, side, &params),
+            params,
             subject,
             sample,
             ask: 0,
         }
+    }
+
+    /// The messages that put `subject`, cut if they are too long for the model that is asked.
+    fn fitting(&mut self, subject: &mut Subject, side: Side, params: &Params) -> Vec<Message> {
+        let messages = self.inner.templates.render(subject);
+        let Some(window) = self.inner.window(side) else {
+            return messages;
+        };
+        let schema = params
+            .schema
+            .as_ref()
+            .map_or(0, |schema| schema.to_string().len() as u64);
+        let overhead = self.inner.roles.of(side).overhead_tokens() + schema;
+        let room = fit::room(window, u64::from(params.max_tokens), overhead);
+        let excess = fit::size(&messages).saturating_sub(room);
+        if excess == 0 {
+            return messages;
+        }
+        let gone = fit::cut(subject, excess);
+        if gone == 0 {
+            return messages;
+        }
+        self.cut.0 += 1;
+        self.cut.1 += gone;
+        self.inner.templates.render(subject)
     }
 
     /// Every text of a subject that goes into a prompt or a row.

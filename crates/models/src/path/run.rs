@@ -352,6 +352,7 @@ impl Run {
             fresh: at.state == State::Fresh && at.attempt == Some(found.attempt),
             usage: Usage {
                 input_tokens: found.usage.input_tokens,
+                cached_tokens: found.usage.cached_tokens,
                 output_tokens: found.usage.output_tokens,
             },
             text: found.text,

@@ -104,9 +104,10 @@ impl Run {
     }
 
     fn price(&self, backend: &dyn Backend) -> Result<Option<Price>, Stop> {
-        let model = backend.id().model;
-        let price = self.path.options.prices.of(&model);
+        let price = self.path.options.prices.of(backend);
+        let price = price.map(|(price, _)| price);
         if backend.paid() && price.is_none() && self.budget.caps().cost_micros.is_some() {
+            let model = backend.id().model;
             let error = CallError::PriceUnknown { model };
             self.stop_provider(&backend.provider(), error.clone());
             return Err(Stop::Call(error));

@@ -67,6 +67,7 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
                     .flatten()
                     .fold(0, |sum: u64, part| sum.saturating_add(*part))
             }),
+            cached_tokens: None,
             output_tokens: count("output"),
         },
         model: events::text(message, &["message", "model"]).to_owned(),

@@ -18,8 +18,15 @@ fn place() -> (tempfile::TempDir, Paths) {
     (dir, paths)
 }
 
-const SECOND: &str = "ALTER TABLE project ADD COLUMN colour TEXT NOT NULL DEFAULT 'grey';";
+const NEXT: &str = "ALTER TABLE project ADD COLUMN colour TEXT NOT NULL DEFAULT 'grey';";
 const BROKEN: &str = "ALTER TABLE project ADD COLUMN colour TEXT; SELECT no_such_function();";
+
+/// Today's scripts and one more.
+fn and_then(script: &'static str) -> Vec<&'static str> {
+    let mut scripts = SCRIPTS.to_vec();
+    scripts.push(script);
+    scripts
+}
 
 fn add_project(connection: &Connection) {
     connection
@@ -61,9 +68,9 @@ fn a_new_database_is_private_complete_and_ours() {
 #[test]
 fn an_older_database_is_copied_and_then_migrated() {
     let (_dir, paths) = place();
-    add_project(&open_with(&paths, now(), &SCRIPTS[..1]).unwrap());
+    add_project(&open(&paths, now()).unwrap());
 
-    let scripts = [SCRIPTS[0], SECOND];
+    let scripts = and_then(NEXT);
     let connection = open_with(&paths, now(), &scripts).unwrap();
     let colour: String = connection
         .query_row("SELECT colour FROM project", [], |row| row.get(0))
@@ -74,7 +81,10 @@ fn an_older_database_is_copied_and_then_migrated() {
     assert_eq!(copies.len(), 1);
     assert!(copies[0].sound);
     let copy = connect(&copies[0].path).unwrap();
-    assert_eq!(inspect(&copy, &copies[0].path, 2).unwrap(), 1);
+    assert_eq!(
+        inspect(&copy, &copies[0].path, scripts.len()).unwrap(),
+        SCHEMA_VERSION
+    );
     let projects: i64 = copy
         .query_row("SELECT count(*) FROM project", [], |row| row.get(0))
         .unwrap();
@@ -106,7 +116,7 @@ fn a_migration_that_fails_leaves_the_database_as_it_was() {
     let (_dir, paths) = place();
     add_project(&open(&paths, now()).unwrap());
     assert_eq!(
-        open_with(&paths, now(), &[SCRIPTS[0], BROKEN])
+        open_with(&paths, now(), &and_then(BROKEN))
             .unwrap_err()
             .code,
         "database_error"
@@ -136,7 +146,7 @@ fn only_some_copies_are_kept() {
 fn a_database_from_a_newer_version_is_named_and_left_alone() {
     let (_dir, paths) = place();
     {
-        let connection = open_with(&paths, now(), &[SCRIPTS[0], SECOND]).unwrap();
+        let connection = open_with(&paths, now(), &and_then(NEXT)).unwrap();
         connection
             .execute(
                 "UPDATE meta SET value = '9.9.9' WHERE key = 'written_by'",
@@ -150,7 +160,11 @@ fn a_database_from_a_newer_version_is_named_and_left_alone() {
     let before = std::fs::read(paths.database()).unwrap();
     let problem = open(&paths, now()).unwrap_err();
     assert_eq!(problem.code, "database_newer");
-    for words in ["9.9.9", env!("CARGO_PKG_VERSION"), "schema 2", "up to 1"] {
+    let (theirs, ours) = (
+        format!("schema {}", SCHEMA_VERSION + 1),
+        format!("up to {SCHEMA_VERSION}"),
+    );
+    for words in ["9.9.9", env!("CARGO_PKG_VERSION"), &theirs, &ours] {
         assert!(
             problem.message.contains(words),
             "{words}: {}",
@@ -165,7 +179,7 @@ fn a_database_from_a_newer_version_is_named_and_left_alone() {
 fn a_process_that_had_it_open_stops_writing_after_a_migration() {
     let (_dir, paths) = place();
     let store = Store::open(&paths, Arc::new(FixedClock::new(now()))).unwrap();
-    open_with(&paths, now(), &[SCRIPTS[0], SECOND]).unwrap();
+    open_with(&paths, now(), &and_then(NEXT)).unwrap();
     let problem = store
         .commit("late", |tx| Ok(tx.execute("DELETE FROM project", [])?))
         .unwrap_err();

@@ -108,6 +108,7 @@ fn spend_is_what_was_used_or_else_reserved() {
     };
     let usage = Usage {
         input_tokens: Some(10),
+        cached_tokens: Some(4),
         output_tokens: Some(5),
     };
     let start = || {
@@ -136,6 +137,10 @@ fn spend_is_what_was_used_or_else_reserved() {
         (spend().tokens, spend().cost_micros, spend().open),
         (15, 7, 0)
     );
+    let kept = store
+        .read(|db| attempts::answered(db, &key, Within::Ever))
+        .unwrap();
+    assert_eq!(kept.unwrap().usage, usage);
 
     let failed = start();
     let error = json!({"status": 401});

@@ -100,6 +100,7 @@ fn run(root: &Path, paths: &Paths, store: &Store, project: &str, night: i64) {
             .commit("answer", |tx| {
                 let usage = Usage {
                     input_tokens: Some(8),
+                    cached_tokens: None,
                     output_tokens: Some(2),
                 };
                 attempts::answer(

@@ -62,6 +62,7 @@ fn fill(store: &Store) {
             )?;
             let usage = Usage {
                 input_tokens: Some(4),
+                cached_tokens: None,
                 output_tokens: Some(1),
             };
             attempts::answer(tx, attempt, "yes", usage, Some(2))?;

@@ -75,6 +75,7 @@ fn a_reply_in_each_of_the_three_forms() {
                 text: "Paris".into(),
                 usage: Usage {
                     input_tokens: Some(1109),
+                    cached_tokens: Some(1000),
                     output_tokens: Some(40)
                 },
                 model: "claude-sonnet-5-5".into(),

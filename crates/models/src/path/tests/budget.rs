@@ -100,13 +100,7 @@ async fn a_limit_in_money_needs_a_price() {
     assert!(backend.asked().is_empty());
     let path = stage.path_with(&backend, |options| {
         options.caps.cost_micros = Some(1_000_000);
-        options.prices.known.insert(
-            "dear".into(),
-            Price {
-                input: 1.0,
-                output: 1.0,
-            },
-        );
+        options.prices = crate::price::Prices::listing("dear", Price::flat(1.0, 1.0));
     });
     assert!(
         path.answer(stage.night, "s")

@@ -72,6 +72,7 @@ impl Scripted {
     pub(super) fn used(text: &str, input: u64, output: u64) -> Step {
         let usage = Usage {
             input_tokens: Some(input),
+            cached_tokens: None,
             output_tokens: Some(output),
         };
         Ok(RawReply {

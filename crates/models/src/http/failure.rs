@@ -10,6 +10,7 @@ use serde_json::Value;
 use skillopt_core::Instant;
 use skillopt_core::text::{cut, one_line};
 
+use super::protocol::Protocol;
 use crate::api_key::ApiKey;
 use crate::error::CallError;
 use crate::limit_notice::{self, Evidence, reset_time};
@@ -23,6 +24,7 @@ const SHOWN: usize = 200;
 pub(super) struct Asked<'a> {
     pub(super) provider: &'a str,
     pub(super) address: &'a str,
+    pub(super) protocol: Protocol,
     pub(super) model: &'a str,
     pub(super) key: Option<&'a ApiKey>,
     pub(super) now: Instant,
@@ -135,16 +137,19 @@ impl Said {
                 .find(|text| !text.is_empty())
                 .unwrap_or_default()
         };
+        let (code, kind) = (word(&["code"]), word(&["type", "status"]));
         Self {
             message: word(&["message", "detail", "msg"]),
-            code: word(&["code"]),
-            kind: word(&["type", "status"]),
-            parameter: word(&["param"]),
             status: inner
                 .get("code")
                 .and_then(Value::as_u64)
                 .and_then(|code| u16::try_from(code).ok())
-                .filter(|code| (400..600).contains(code)),
+                .filter(|code| (400..600).contains(code))
+                .or_else(|| status_of(&code))
+                .or_else(|| status_of(&kind)),
+            code,
+            kind,
+            parameter: word(&["param"]),
         }
     }
 
@@ -156,13 +161,29 @@ impl Said {
         )
     }
 
-    fn shown(&self) -> &str {
+    pub(super) fn shown(&self) -> &str {
         if self.message.is_empty() {
             &self.code
         } else {
             &self.message
         }
     }
+}
+
+/// The status that belongs to a word for a kind of error, for errors that come inside a response.
+fn status_of(word: &str) -> Option<u16> {
+    Some(match word {
+        "invalid_request_error" | "invalid_prompt" | "context_length_exceeded" => 400,
+        "authentication_error" | "invalid_api_key" => 401,
+        "billing_error" => 402,
+        "permission_error" => 403,
+        "not_found_error" => 404,
+        "request_too_large" => 413,
+        "rate_limit_error" | "rate_limit_exceeded" | "insufficient_quota" => 429,
+        "timeout_error" => 504,
+        "overloaded_error" => 529,
+        _ => return None,
+    })
 }
 
 /// What a response with an error status means. `headers` may be empty.
@@ -216,8 +237,9 @@ pub(super) fn meaning(
         }
         404 | 405 => asked.misconfigured(
             format!(
-                "{} has no chat completions ({detail})",
-                asked.address
+                "{} has no {} ({detail})",
+                asked.address,
+                asked.protocol.name()
             ),
             "Check models.endpoint: it is the base address, for example https://api.openai.com/v1.",
         ),
@@ -391,6 +413,7 @@ mod tests {
         Asked {
             provider: "openai_compatible:host",
             address: "https://host/v1",
+            protocol: Protocol::Chat,
             model: "m",
             key: None,
             now: "2026-11-29T18:25:00Z".parse().unwrap(),

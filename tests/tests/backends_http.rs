@@ -1,4 +1,4 @@
-//! `openai_compatible` against a server that answers, delays, fails, limits and lies.
+//! The backends that are reached over HTTP, against a server that answers, delays, fails, limits and lies.
 #![expect(
     clippy::unwrap_used,
     reason = "a test may stop where something is missing"
@@ -11,17 +11,21 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use skillopt_core::Retry;
 use skillopt_core::call::{BackendId, Call, Message, Params, Role, Subject};
-use skillopt_models::openai_compatible::{Address, OpenAiCompatible, Options};
+use skillopt_models::http::{Address, Credential, Manner, Options, Protocol, Server, Thinking};
 use skillopt_models::{ApiKey, Backend, CallError, CancelToken, Finish, RawReply, Scope};
 use skillopt_store::FixedClock;
-use skillopt_tests::stub_server::{Behaviour, StubServer};
+use skillopt_tests::stub_server::{Behaviour, Ending, StubServer};
 
 const KEY: &str = "sk-canary-0123456789";
 
 fn options(url: &str) -> Options {
     Options {
+        kind: "openai_compatible",
         address: Address::parse(url).unwrap(),
-        key: None,
+        credential: Credential::None,
+        protocol: Protocol::Chat,
+        manner: Manner::default(),
+        lists_models: true,
         model: "stub-model".into(),
         first_byte: Duration::from_secs(20),
         whole: Duration::from_secs(30),
@@ -34,9 +38,30 @@ fn key() -> Option<ApiKey> {
     ApiKey::from_variable("STUB_KEY", |_| Some(KEY.into())).unwrap()
 }
 
-fn with_key(url: &str) -> OpenAiCompatible {
-    OpenAiCompatible::new(Options {
-        key: key(),
+const PROTOCOLS: [Protocol; 3] = [Protocol::Chat, Protocol::Responses, Protocol::Messages];
+
+/// The backend as settings make it for a protocol, with a key.
+fn speaking(protocol: Protocol, url: &str) -> Server {
+    let key = key().unwrap();
+    let (kind, credential) = match protocol {
+        Protocol::Chat | Protocol::Responses => ("openai_compatible", Credential::Bearer(key)),
+        Protocol::Messages => (
+            "anthropic",
+            skillopt_models::anthropic::credential(Some(key)),
+        ),
+    };
+    Server::new(Options {
+        kind,
+        credential,
+        protocol,
+        ..options(url)
+    })
+    .unwrap()
+}
+
+fn with_key(url: &str) -> Server {
+    Server::new(Options {
+        credential: Credential::bearer(key()),
         ..options(url)
     })
     .unwrap()
@@ -76,43 +101,47 @@ fn call(schema: Option<Value>) -> Call {
     }
 }
 
-async fn ask(backend: &OpenAiCompatible) -> Result<RawReply, CallError> {
+async fn ask(backend: &Server) -> Result<RawReply, CallError> {
     backend.ask(&call(None), &CancelToken::new()).await
 }
 
 #[tokio::test]
 async fn a_reply_comes_with_its_usage_and_model_streamed_or_not() {
-    let server = StubServer::start();
-    server.brain(|request| {
-        format!(
-            "{} + ünïcödé ✓",
-            request["messages"][1]["content"].as_str().unwrap()
-        )
-    });
-    server.script([
-        Behaviour::Answer,
-        Behaviour::Whole("It is 4.".into()),
-        Behaviour::wrong_content_type("It is 4."),
-    ]);
-    let backend = with_key(&server.url());
-    let streamed = ask(&backend).await.unwrap();
-    assert_eq!(streamed.text, "What is 2 + 2? + ünïcödé ✓");
-    assert_eq!(streamed.model, "stub-model-2026");
-    assert_eq!(streamed.finish, Finish::Done);
-    // The stub counts one token for four characters: 9 + 2 + 14 characters asked, 26 answered.
-    assert_eq!(streamed.usage.input_tokens, Some(7));
-    assert_eq!(streamed.usage.output_tokens, Some(7));
-    assert_eq!(ask(&backend).await.unwrap().text, "It is 4.");
-    assert_eq!(ask(&backend).await.unwrap().text, "It is 4.");
-    let asked = server.asked();
-    assert_eq!(asked.len(), 3);
-    assert_eq!(
-        asked[0].header("authorization"),
-        Some(&*format!("Bearer {KEY}"))
-    );
-    assert_eq!(asked[0].body["stream"], true);
-    // It did not stream when it was asked to, so it is not asked to again.
-    assert_eq!(asked[2].body.get("stream"), None);
+    for protocol in PROTOCOLS {
+        let server = StubServer::start();
+        server.require_key(KEY);
+        server.brain(|request| {
+            let messages = request.get("messages").unwrap_or(&request["input"]);
+            let asked = messages.as_array().unwrap().last().unwrap();
+            format!("{} + ünïcödé ✓", asked["content"].as_str().unwrap())
+        });
+        server.script([
+            Behaviour::Answer,
+            Behaviour::Whole("It is 4.".into()),
+            Behaviour::wrong_content_type("It is 4."),
+        ]);
+        let backend = speaking(protocol, &server.url());
+        let streamed = ask(&backend).await.unwrap();
+        assert_eq!(streamed.text, "What is 2 + 2? + ünïcödé ✓");
+        assert_eq!(streamed.model, "stub-model-2026");
+        assert_eq!(streamed.finish, Finish::Done);
+        // The stub counts one token for four characters: 9 + 2 + 14 characters asked, 26 answered.
+        assert_eq!(streamed.usage.input_tokens, Some(7), "{protocol:?}");
+        assert_eq!(streamed.usage.cached_tokens, Some(1), "{protocol:?}");
+        assert_eq!(streamed.usage.output_tokens, Some(7));
+        for _ in 0..2 {
+            let whole = ask(&backend).await.unwrap();
+            assert_eq!(whole.text, "It is 4.");
+            assert_eq!(whole.usage.input_tokens, Some(7), "{protocol:?}");
+        }
+        let asked = server.asked();
+        assert_eq!(asked.len(), 3);
+        assert_eq!(asked[0].body["stream"], true);
+        // It did not stream when it was asked to, so it is not asked to again.
+        assert_eq!(asked[2].body.get("stream"), None);
+        let version = (protocol == Protocol::Messages).then_some("2023-06-01");
+        assert_eq!(asked[0].header("anthropic-version"), version);
+    }
 }
 
 #[tokio::test]
@@ -153,7 +182,7 @@ async fn every_failure_has_its_type_its_words_and_its_class() {
         (
             Behaviour::status(404),
             "backend_misconfigured",
-            "has no chat completions (404 Something went wrong.)",
+            "(404 Something went wrong.)",
             permanent,
             Scope::Provider,
         ),
@@ -286,7 +315,7 @@ async fn every_failure_has_its_type_its_words_and_its_class() {
         (
             Behaviour::garbage(r#"{"score": 7}"#),
             "model_unavailable",
-            "not with a chat completion",
+            "answered, but not as the",
             temporary,
             Scope::Call,
         ),
@@ -347,40 +376,28 @@ async fn every_failure_has_its_type_its_words_and_its_class() {
             Scope::Provider,
         ),
         (
-            Behaviour::Message {
-                message: json!({ "content": "" }),
-                finish: "stop",
-            },
+            Behaviour::ended("", Ending::Done),
             "reply_unreadable",
             "it is empty",
             temporary,
             Scope::Call,
         ),
         (
-            Behaviour::Message {
-                message: json!({ "refusal": "I can't help with that." }),
-                finish: "stop",
-            },
+            Behaviour::ended("I can't help with that.", Ending::Refusal),
             "reply_refused",
             "I can't help with that",
             permanent,
             Scope::Call,
         ),
         (
-            Behaviour::Message {
-                message: json!({ "content": "Half" }),
-                finish: "content_filter",
-            },
+            Behaviour::ended("Half", Ending::Filter),
             "reply_refused",
-            "content filter",
+            "refused to answer",
             permanent,
             Scope::Call,
         ),
         (
-            Behaviour::Message {
-                message: json!({ "content": null, "reasoning_content": "hm" }),
-                finish: "length",
-            },
+            Behaviour::ended("", Ending::Reasoning),
             "reply_unreadable",
             "went into reasoning",
             temporary,
@@ -394,16 +411,19 @@ async fn every_failure_has_its_type_its_words_and_its_class() {
             Scope::Call,
         ),
     ];
-    for (behaviour, code, words, retry, scope) in rows {
+    let all = PROTOCOLS
+        .iter()
+        .flat_map(|protocol| rows.iter().map(move |row| (*protocol, row.clone())));
+    for (protocol, (behaviour, code, words, retry, scope)) in all {
         let server = StubServer::start();
         server.standing(behaviour);
-        let backend = with_key(&server.url());
+        let backend = speaking(protocol, &server.url());
         let error = ask(&backend).await.expect_err(words);
         let problem = error.problem();
-        assert_eq!(problem.code, code, "{words}: {error:?}");
+        assert_eq!(problem.code, code, "{protocol:?} {words}: {error:?}");
         assert!(
             problem.message.contains(words),
-            "{words}: {}",
+            "{protocol:?} {words}: {}",
             problem.message
         );
         assert_eq!(problem.retry, retry, "{words}");
@@ -419,12 +439,11 @@ async fn every_failure_has_its_type_its_words_and_its_class() {
 #[tokio::test]
 async fn a_reply_cut_at_the_limit_is_a_reply_that_says_so() {
     let server = StubServer::start();
-    server.standing(Behaviour::Message {
-        message: json!({ "content": "and so on and" }),
-        finish: "length",
-    });
-    let reply = ask(&with_key(&server.url())).await.unwrap();
-    assert_eq!(reply.finish, Finish::Length);
+    server.standing(Behaviour::ended("and so on and", Ending::Length));
+    for protocol in PROTOCOLS {
+        let reply = ask(&speaking(protocol, &server.url())).await.unwrap();
+        assert_eq!(reply.finish, Finish::Length, "{protocol:?}");
+    }
 }
 
 #[tokio::test]
@@ -454,7 +473,7 @@ async fn silence_and_dripping_end_in_time() {
         ),
     ] {
         server.standing(behaviour);
-        let backend = OpenAiCompatible::new(Options {
+        let backend = Server::new(Options {
             first_byte,
             whole,
             ..options(&server.url())
@@ -504,6 +523,112 @@ async fn what_a_server_does_not_know_is_left_out_and_remembered() {
     assert_eq!(last["max_completion_tokens"], 64);
     assert_eq!(last["stream"], true);
     assert_eq!(last.get("max_tokens"), None);
+}
+
+#[tokio::test]
+async fn what_the_user_asked_for_is_not_left_out_in_silence() {
+    let server = StubServer::start();
+    server.standing(Behaviour::error(
+        400,
+        "Unsupported parameter: 'reasoning_effort' is not supported with this model.",
+        "unsupported_parameter",
+    ));
+    let thinking = |thinking, effort: &str| Manner {
+        thinking,
+        effort: effort.into(),
+    };
+    for (manner, setting) in [
+        (
+            thinking(Thinking::ServerDefault, "high"),
+            Some("models.reasoning_effort"),
+        ),
+        (thinking(Thinking::ServerDefault, ""), None),
+    ] {
+        let backend = Server::new(Options {
+            manner,
+            ..options(&server.url())
+        })
+        .unwrap();
+        let problem = ask(&backend).await.unwrap_err().problem();
+        match setting {
+            Some(setting) => {
+                assert_eq!(problem.code, "backend_misconfigured");
+                assert!(problem.guidance.contains(setting), "{problem}");
+            }
+            None => assert_eq!(problem.code, "reply_refused"),
+        }
+    }
+    server.standing(Behaviour::Answer);
+    let backend = Server::new(Options {
+        manner: thinking(Thinking::Template(false), ""),
+        ..options(&server.url())
+    })
+    .unwrap();
+    ask(&backend).await.unwrap();
+    let sent = server.asked().pop().unwrap().body;
+    assert_eq!(
+        sent["chat_template_kwargs"],
+        json!({ "enable_thinking": false })
+    );
+}
+
+#[tokio::test]
+async fn a_ping_is_no_sign_of_a_reply() {
+    let server = StubServer::start();
+    server.standing(Behaviour::Response {
+        status: 200,
+        headers: vec![("content-type", "text/event-stream".into())],
+        body: b"event: ping\ndata: {\"type\":\"ping\"}\n\n".to_vec(),
+    });
+    let error = ask(&speaking(Protocol::Messages, &server.url()))
+        .await
+        .unwrap_err();
+    assert_eq!(error.code(), "model_unavailable", "{error}");
+    server.standing(Behaviour::Pings(Duration::from_millis(20)));
+    let backend = Server::new(Options {
+        protocol: Protocol::Messages,
+        first_byte: Duration::from_millis(300),
+        ..options(&server.url())
+    })
+    .unwrap();
+    let error = ask(&backend).await.unwrap_err();
+    assert!(error.to_string().contains("sent nothing within"), "{error}");
+}
+
+#[tokio::test]
+async fn azure_is_asked_below_its_own_path_with_its_own_header() {
+    use skillopt_models::azure_openai;
+    let server = StubServer::start();
+    server.require_key(KEY);
+    let root = server.url().replace("/v1", "");
+    for (version, protocol, path) in [
+        ("", Protocol::Chat, "/openai/v1/chat/completions"),
+        ("", Protocol::Responses, "/openai/v1/responses"),
+        (
+            "2024-12-01-preview",
+            Protocol::Chat,
+            "/openai/deployments/stub-model/chat/completions?api-version=2024-12-01-preview",
+        ),
+        (
+            "2025-04-01-preview",
+            Protocol::Responses,
+            "/openai/responses?api-version=2025-04-01-preview",
+        ),
+    ] {
+        let backend = Server::new(Options {
+            kind: azure_openai::KIND,
+            address: azure_openai::address(&root, version, "stub-model", protocol).unwrap(),
+            credential: Credential::Header("api-key", key().unwrap()),
+            protocol,
+            ..options(&root)
+        })
+        .unwrap();
+        assert_eq!(ask(&backend).await.unwrap().text, "OK.");
+        let asked = server.asked().pop().unwrap();
+        assert_eq!(asked.path, path);
+        assert_eq!(asked.header("api-key"), Some(KEY));
+        assert_eq!(asked.header("authorization"), None);
+    }
 }
 
 #[tokio::test]
@@ -560,15 +685,15 @@ async fn a_server_without_encryption_behind_https_is_unavailable() {
 
 #[test]
 fn a_key_is_refused_for_a_plain_address_before_anything_is_sent() {
-    let problem = OpenAiCompatible::new(Options {
-        key: key(),
+    let problem = Server::new(Options {
+        credential: Credential::bearer(key()),
         ..options("http://models.example.com/v1")
     })
     .err()
     .unwrap();
     assert_eq!(problem.code, "endpoint_insecure");
     assert!(!format!("{problem:?}").contains("canary"));
-    assert!(OpenAiCompatible::new(options("http://models.example.com/v1")).is_ok());
+    assert!(Server::new(options("http://models.example.com/v1")).is_ok());
 }
 
 #[tokio::test]
@@ -586,7 +711,7 @@ async fn a_probe_lists_models_and_falls_back_to_a_question() {
     assert_eq!((probe.models, probe.has_model), (vec![], None));
     assert_eq!(server.asked().len(), 1);
 
-    let error = OpenAiCompatible::new(options(&server.url()))
+    let error = Server::new(options(&server.url()))
         .unwrap()
         .probe(&cancel)
         .await
@@ -599,7 +724,7 @@ async fn a_server_with_one_model_needs_no_setting() {
     let cancel = CancelToken::new();
     let server = StubServer::start();
     let unset = || {
-        OpenAiCompatible::new(Options {
+        Server::new(Options {
             model: String::new(),
             ..options(&server.url())
         })

@@ -10,7 +10,16 @@ use skillopt_core::Problem;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     base: Url,
+    /// What every request has after the `?`; empty for nothing.
+    query: String,
 }
+
+/// Hosts of the one cloud whose accounts are understood; below them only its resources are.
+const CLOUD_HOSTS: [&str; 3] = [
+    ".openai.azure.com",
+    ".cognitiveservices.azure.com",
+    ".services.ai.azure.com",
+];
 
 impl Address {
     /// Reads what a user wrote: with or without `/v1`, with or without `/chat/completions`.
@@ -19,6 +28,14 @@ impl Address {
     /// `endpoint_invalid` when it is not an http(s) address or holds a password, a query or a
     /// fragment.
     pub fn parse(written: &str) -> Result<Self, Problem> {
+        Self::parse_below(written, "v1")
+    }
+
+    /// The same, with `version` in the place of `v1` where none is written.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub fn parse_below(written: &str, version: &str) -> Result<Self, Problem> {
         let invalid = |why: &str| {
             Problem::permanent(
                 "endpoint_invalid",
@@ -47,8 +64,10 @@ impl Address {
             return Err(invalid("it has a part after ? or #"));
         }
         let path = base.path().trim_end_matches('/');
-        let path = path.strip_suffix("/chat/completions").unwrap_or(path);
-        let path = path.strip_suffix("/models").unwrap_or(path);
+        let path = ["/chat/completions", "/responses", "/messages", "/models"]
+            .iter()
+            .find_map(|end| path.strip_suffix(end))
+            .unwrap_or(path);
         let path = path.trim_end_matches('/');
         let last = path.rsplit('/').next().unwrap_or_default();
         let versioned = last == "openai"
@@ -58,10 +77,25 @@ impl Address {
         let path = if versioned {
             path.to_owned()
         } else {
-            format!("{path}/v1")
+            format!("{path}/{version}")
         };
         base.set_path(&path);
-        Ok(Self { base })
+        Ok(Self {
+            base,
+            query: String::new(),
+        })
+    }
+
+    /// The same with `path` instead of its own, and with `name=value` in every request.
+    #[must_use]
+    pub(crate) fn with_path_and_query(mut self, path: &str, name: &str, value: &str) -> Self {
+        self.base.set_path(path);
+        self.query = {
+            let mut scratch = self.base.clone();
+            scratch.query_pairs_mut().append_pair(name, value);
+            scratch.query().unwrap_or_default().to_owned()
+        };
+        self
     }
 
     /// The base as text, for example `https://api.openai.com/v1`.
@@ -118,10 +152,40 @@ impl Address {
         ))
     }
 
+    /// Whether a token of a cloud account may be sent there: encrypted, and to a host of that cloud.
+    ///
+    /// # Errors
+    /// `endpoint_not_trusted` otherwise.
+    pub fn accept_cloud_credential(&self) -> Result<(), Problem> {
+        let host = self
+            .base
+            .host_str()
+            .unwrap_or_default()
+            .to_ascii_lowercase();
+        let of_the_cloud = CLOUD_HOSTS
+            .iter()
+            .any(|end| host.strip_suffix(end).is_some_and(|name| !name.is_empty()));
+        if self.is_encrypted() && of_the_cloud && self.base.port().is_none() {
+            return Ok(());
+        }
+        Err(Problem::permanent(
+            "endpoint_not_trusted",
+            format!(
+                "A token of your cloud account would go to {}, which is not an https address of Azure; nothing was sent.",
+                self.as_str()
+            ),
+            format!(
+                "Use the resource's own address (https://NAME{}), or a key: set models.azure_auth to key.",
+                CLOUD_HOSTS[0]
+            ),
+        ))
+    }
+
     /// An address below the base, for example `chat/completions`.
     pub(super) fn below(&self, path: &str) -> Url {
         let mut url = self.base.clone();
         url.set_path(&format!("{}/{path}", self.base.path()));
+        url.set_query((!self.query.is_empty()).then_some(&self.query));
         url
     }
 }
@@ -182,6 +246,31 @@ mod tests {
             let problem = Address::parse(written).unwrap_err();
             assert_eq!(problem.code, "endpoint_invalid", "{written}");
             assert!(!problem.message.contains("hunter2"), "{problem}");
+        }
+    }
+
+    #[test]
+    fn cloud_tokens_go_only_to_encrypted_hosts_of_the_cloud() {
+        for (address, allowed) in [
+            ("https://me.openai.azure.com", true),
+            ("https://ME.OpenAI.Azure.com", true),
+            ("https://me.cognitiveservices.azure.com/openai/v1", true),
+            ("https://me.services.ai.azure.com/openai/v1", true),
+            ("http://me.openai.azure.com", false),
+            ("https://me.openai.azure.com:8443", false),
+            ("https://openai.azure.com", false),
+            ("https://me.openai.azure.com.evil.example", false),
+            ("https://evil-openai.azure.com", false),
+            ("https://evil.example/me.openai.azure.com", false),
+            ("http://127.0.0.1:8080", false),
+            ("https://localhost", false),
+        ] {
+            let address = Address::parse(address).unwrap();
+            let accepted = address.accept_cloud_credential();
+            assert_eq!(accepted.is_ok(), allowed, "{address:?}");
+            if let Err(problem) = accepted {
+                assert_eq!(problem.code, "endpoint_not_trusted");
+            }
         }
     }
 

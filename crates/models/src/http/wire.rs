@@ -163,9 +163,13 @@ async fn read_whole(body: Body<'_>) -> Result<RawReply, CallError> {
     let value = json_of(body).await?;
     let mut answer = Answer::default();
     answer.take(&value, asked)?;
-    if !answer.is_completion() {
+    if !answer.begun {
         return Err(asked.unavailable(
-            format!("{} answered, but not with a chat completion", asked.address),
+            format!(
+                "{} answered, but not as the {} do",
+                asked.address,
+                asked.protocol.name()
+            ),
             true,
         ));
     }
@@ -182,13 +186,14 @@ async fn read_stream(mut body: Body<'_>) -> Result<RawReply, CallError> {
             break;
         };
         for event in events.feed(&chunk) {
-            // Comments keep a connection alive; the model speaks in events.
-            body.patience = None;
             if event.trim() == "[DONE]" {
                 done = true;
                 break;
             }
-            take(&event, &mut answer, asked)?;
+            // Comments and pings keep a connection alive; the model speaks in other events.
+            if take(&event, &mut answer, asked)? {
+                body.patience = None;
+            }
         }
     }
     if !done
@@ -197,7 +202,7 @@ async fn read_stream(mut body: Body<'_>) -> Result<RawReply, CallError> {
     {
         take(&event, &mut answer, asked)?;
     }
-    if !done && !answer.is_finished() {
+    if !done && answer.end.is_none() {
         return Err(asked.unavailable(
             format!("{} broke off in the middle of the reply", asked.address),
             true,
@@ -206,14 +211,16 @@ async fn read_stream(mut body: Body<'_>) -> Result<RawReply, CallError> {
     answer.into_reply(asked)
 }
 
-fn take(event: &str, answer: &mut Answer, asked: &Asked<'_>) -> Result<(), CallError> {
+/// Whether the event is the model's.
+fn take(event: &str, answer: &mut Answer, asked: &Asked<'_>) -> Result<bool, CallError> {
     let piece: Value = serde_json::from_str(event).map_err(|_| {
         asked.unavailable(
             format!("{} sent a piece of a reply that is not JSON", asked.address),
             true,
         )
     })?;
-    answer.take(&piece, asked)
+    answer.take(&piece, asked)?;
+    Ok(piece.get("type").and_then(Value::as_str) != Some("ping"))
 }
 
 /// The data of server-sent events, put together from chunks that end anywhere.

@@ -9,17 +9,32 @@ use crate::limit_notice::{self, Evidence};
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 
+/// Why a reply ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// The model was done.
+    Done,
+    /// At the token limit.
+    Length,
+    /// A filter of the provider stopped it.
+    Filter,
+    /// The model declined.
+    Refusal,
+}
+
 /// What has been put together of one reply, from one body or from many pieces.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
-    text: String,
-    refusal: String,
-    reasoned: bool,
-    called_tool: bool,
-    usage: Usage,
-    model: String,
-    finish: Option<String>,
-    choices: bool,
+    pub(super) text: String,
+    pub(super) refusal: String,
+    pub(super) reasoned: bool,
+    pub(super) called_tool: bool,
+    pub(super) usage: Usage,
+    pub(super) model: String,
+    /// `None` until the model has said that it is done.
+    pub(super) end: Option<End>,
+    /// Whether anything of a reply was in what came.
+    pub(super) begun: bool,
 }
 
 impl Answer {
@@ -29,57 +44,12 @@ impl Answer {
     /// What the server reported instead of a piece.
     pub(super) fn take(&mut self, piece: &Value, asked: &Asked<'_>) -> Result<(), CallError> {
         if piece.get("error").is_some_and(|error| !error.is_null()) {
-            let said = Said::from_json(piece);
-            let status = said
-                .status
-                .and_then(|status| StatusCode::from_u16(status).ok())
-                .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            return Err(meaning(status, &HeaderMap::new(), &said, asked));
+            return Err(reported(piece, asked));
         }
         if let Some(model) = piece.get("model").and_then(Value::as_str) {
             model.clone_into(&mut self.model);
         }
-        if let Some(usage) = piece.get("usage").filter(|usage| usage.is_object()) {
-            let count = |name: &str| usage.get(name).and_then(Value::as_u64);
-            self.usage = Usage {
-                input_tokens: count("prompt_tokens").or(self.usage.input_tokens),
-                output_tokens: count("completion_tokens").or(self.usage.output_tokens),
-            };
-        }
-        // One choice is asked for; a server that sends more is read at the first.
-        let Some(choice) = piece
-            .get("choices")
-            .and_then(Value::as_array)
-            .and_then(|choices| choices.first())
-        else {
-            return Ok(());
-        };
-        self.choices = true;
-        if let Some(finish) = choice.get("finish_reason").and_then(Value::as_str) {
-            self.finish = Some(finish.to_owned());
-        }
-        if let Some(message) = choice.get("message").or_else(|| choice.get("delta")) {
-            push_content(message.get("content"), &mut self.text);
-            push_content(message.get("refusal"), &mut self.refusal);
-            self.reasoned |= ["reasoning_content", "reasoning"]
-                .iter()
-                .any(|name| message.get(name).is_some_and(|value| !value.is_null()));
-            self.called_tool |= message
-                .get("tool_calls")
-                .and_then(Value::as_array)
-                .is_some_and(|calls| !calls.is_empty());
-        }
-        Ok(())
-    }
-
-    /// Whether the model has said that it is done.
-    pub(super) const fn is_finished(&self) -> bool {
-        self.finish.is_some()
-    }
-
-    /// Whether anything of a chat completion was in what came.
-    pub(super) const fn is_completion(&self) -> bool {
-        self.choices
+        asked.protocol.take(self, piece, asked)
     }
 
     /// The reply.
@@ -87,16 +57,24 @@ impl Answer {
     /// # Errors
     /// When it is a refusal, a usage limit put into words, or nothing.
     pub(super) fn into_reply(self, asked: &Asked<'_>) -> Result<RawReply, CallError> {
-        let cut = self.finish.as_deref() == Some("length");
+        let cut = self.end == Some(End::Length);
         if !self.refusal.trim().is_empty() {
             return Err(CallError::Refused {
                 detail: asked.excerpt(&self.refusal),
             });
         }
-        if self.finish.as_deref() == Some("content_filter") {
-            return Err(CallError::Refused {
-                detail: "its content filter stopped the reply".into(),
-            });
+        match self.end {
+            Some(End::Filter) => {
+                return Err(CallError::Refused {
+                    detail: "its content filter stopped the reply".into(),
+                });
+            }
+            Some(End::Refusal) => {
+                return Err(CallError::Refused {
+                    detail: asked.excerpt(&self.text),
+                });
+            }
+            Some(End::Done | End::Length) | None => {}
         }
         let text = without_reasoning(&self.text);
         if text.trim().is_empty() {
@@ -126,8 +104,18 @@ impl Answer {
     }
 }
 
+/// An error that came in the place of a reply, or of a piece of one.
+pub(super) fn reported(value: &Value, asked: &Asked<'_>) -> CallError {
+    let said = Said::from_json(value);
+    let status = said
+        .status
+        .and_then(|status| StatusCode::from_u16(status).ok())
+        .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    meaning(status, &HeaderMap::new(), &said, asked)
+}
+
 /// Appends text that is a string or a list of text parts.
-fn push_content(content: Option<&Value>, into: &mut String) {
+pub(super) fn push_text(content: Option<&Value>, into: &mut String) {
     match content {
         Some(Value::String(text)) => into.push_str(text),
         Some(Value::Array(parts)) => {
@@ -155,6 +143,7 @@ fn without_reasoning(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::Protocol;
     use jiff::tz::TimeZone;
     use serde_json::json;
 
@@ -163,6 +152,7 @@ mod tests {
         let asked = Asked {
             provider: "openai_compatible:host",
             address: "https://host/v1",
+            protocol: Protocol::Chat,
             model: "m",
             key: None,
             now: "2026-11-29T18:25:00Z".parse().unwrap(),
@@ -187,7 +177,8 @@ mod tests {
                 { "message": { "content": "Hi", "reasoning_content": "hm" }, "finish_reason": "stop" },
                 { "message": { "content": "second" }, "finish_reason": "stop" },
             ],
-            "usage": { "prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9 },
+            "usage": { "prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9,
+                "prompt_tokens_details": { "cached_tokens": 4 } },
         })])
         .unwrap();
         assert_eq!(
@@ -196,6 +187,7 @@ mod tests {
                 text: "Hi".into(),
                 usage: Usage {
                     input_tokens: Some(7),
+                    cached_tokens: Some(4),
                     output_tokens: Some(2)
                 },
                 model: "m-2026".into(),
@@ -219,6 +211,7 @@ mod tests {
             reply.usage,
             Usage {
                 input_tokens: Some(1),
+                cached_tokens: None,
                 output_tokens: None
             }
         );

@@ -1,0 +1,313 @@
+//! Backends: which there are, and whether they work.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use skillopt_core::Problem;
+use skillopt_models::path::{PathOptions, Roles};
+use skillopt_models::trial::{self, Trial};
+use skillopt_models::{Backend, Prices, Surroundings, catalogue, handoff_folder};
+use skillopt_settings::Settings;
+
+use crate::context::App;
+
+/// Which settings hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListInput {
+    /// Those of this project; those of the folder the user is in when empty.
+    pub project: Option<PathBuf>,
+}
+
+/// One backend in the list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BackendRow {
+    /// Its name in the settings.
+    pub name: String,
+    /// What it is, one line.
+    pub about: String,
+    /// What it does in a night: `target`, `optimizer`; empty when nothing.
+    pub sides: Vec<String>,
+    /// The model that would be asked; empty when that is not known.
+    pub model: String,
+    /// Its address or program; empty when that is not known.
+    pub address: String,
+    /// Why it cannot be used as things are; `None` when it can, as far as that is known without asking.
+    pub problem: Option<Problem>,
+}
+
+/// Lists every backend and what is missing for it. Asks no model.
+pub async fn list(app: &App, input: ListInput) -> Result<Vec<BackendRow>, Problem> {
+    let around = Around::new(app, input.project)?;
+    let mut rows = Vec::new();
+    for entry in catalogue::BACKENDS {
+        let sides = around.sides(entry.name);
+        let made = around.make(entry.name, sides.first().copied()).await;
+        let (id, problem) = match made {
+            Ok(backend) => (Some(backend.id()), None),
+            Err(problem) => (None, Some(problem)),
+        };
+        rows.push(BackendRow {
+            name: entry.name.to_owned(),
+            about: entry.about.to_owned(),
+            sides: sides
+                .into_iter()
+                .map(|side| side.word().to_owned())
+                .collect(),
+            model: id.as_ref().map(|id| id.model.clone()).unwrap_or_default(),
+            address: id.map(|id| id.address).unwrap_or_default(),
+            problem,
+        });
+    }
+    Ok(rows)
+}
+
+/// Which backend is tested.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestInput {
+    /// The project whose settings hold; that of the folder the user is in when empty.
+    pub project: Option<PathBuf>,
+    /// Its name; those that a night would use when empty.
+    pub backend: Option<String>,
+}
+
+/// What came of a test.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Tested {
+    /// Its name in the settings.
+    pub backend: String,
+    /// What it does in a night: `target`, `optimizer`; empty when nothing.
+    pub sides: Vec<String>,
+    /// The model that was asked for.
+    pub asked_model: String,
+    /// Its address or program.
+    pub address: String,
+    /// What it answered; `None` when it did not, or when a person answers.
+    pub trial: Option<Trial>,
+    /// Why it cannot be used.
+    pub problem: Option<Problem>,
+}
+
+/// Every backend that was tested.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TestOutput {
+    /// Whether all of them work.
+    pub works: bool,
+    /// One for each.
+    pub tested: Vec<Tested>,
+}
+
+/// Asks each backend one tiny question, by the path every call takes.
+///
+/// Errors: `backend_unknown`, and those of the settings; what is wrong with a backend is data.
+pub async fn test(app: &App, input: TestInput) -> Result<Box<TestOutput>, Problem> {
+    let around = Around::new(app, input.project)?;
+    let wanted: Vec<(String, Vec<Side>)> = match input.backend {
+        Some(name) => {
+            let name = known(&name)?;
+            let sides = around.sides(&name);
+            vec![(name, sides)]
+        }
+        None => around.used(),
+    };
+    let mut tested = Vec::new();
+    for (name, sides) in wanted {
+        // Both sides may be one backend with two models; each is asked.
+        let runs: Vec<Option<Side>> = match sides.as_slice() {
+            [] => vec![None],
+            [one] => vec![Some(*one)],
+            both if around.same => vec![both.first().copied()],
+            both => both.iter().copied().map(Some).collect(),
+        };
+        for side in runs {
+            let sides = match side {
+                Some(_) if around.same => sides.clone(),
+                Some(side) => vec![side],
+                None => Vec::new(),
+            };
+            tested.push(around.test(&name, side, &sides).await?);
+        }
+    }
+    Ok(Box::new(TestOutput {
+        works: tested.iter().all(|one| one.problem.is_none()),
+        tested,
+    }))
+}
+
+fn known(name: &str) -> Result<String, Problem> {
+    let found = skillopt_settings::BACKENDS.word(name);
+    found.ok_or_else(|| {
+        Problem::permanent(
+            "backend_unknown",
+            format!("There is no backend called \"{}\".", name.escape_debug()),
+            format!(
+                "The backends are {}.",
+                skillopt_settings::BACKENDS.words.join(", ")
+            ),
+        )
+    })
+}
+
+/// A side of a night.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Target,
+    Optimizer,
+}
+
+impl Side {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Target => "target",
+            Self::Optimizer => "optimizer",
+        }
+    }
+}
+
+/// What backends are made from.
+struct Around<'a> {
+    app: &'a App,
+    settings: Settings,
+    environment: &'a BTreeMap<String, String>,
+    handoff: PathBuf,
+    /// Whether both sides of a night are one and the same.
+    same: bool,
+}
+
+impl<'a> Around<'a> {
+    fn new(app: &'a App, project: Option<PathBuf>) -> Result<Self, Problem> {
+        // A folder that is no project, such as the home folder, has the user's settings.
+        let project = match project {
+            Some(named) => app.known_project(Some(&named))?,
+            None => app.known_project(None).ok().flatten(),
+        };
+        let settings = app.settings(project.as_ref())?.settings;
+        let id = project.as_ref().map_or("test", |project| &project.id);
+        let same = Roles::one_backend(&settings);
+        Ok(Self {
+            handoff: handoff_folder(&settings, &app.paths, id, &app.directory),
+            environment: &app.environment,
+            app,
+            settings,
+            same,
+        })
+    }
+
+    /// The backends a night would use.
+    fn used(&self) -> Vec<(String, Vec<Side>)> {
+        let [target, optimizer] = Roles::kinds(&self.settings);
+        if target == optimizer {
+            return vec![(target, vec![Side::Target, Side::Optimizer])];
+        }
+        vec![
+            (target, vec![Side::Target]),
+            (optimizer, vec![Side::Optimizer]),
+        ]
+    }
+
+    /// What `name` does in a night.
+    fn sides(&self, name: &str) -> Vec<Side> {
+        let [target, optimizer] = Roles::kinds(&self.settings);
+        let mut sides = Vec::new();
+        if target == name {
+            sides.push(Side::Target);
+        }
+        if optimizer == name {
+            sides.push(Side::Optimizer);
+        }
+        sides
+    }
+
+    async fn make(&self, name: &str, side: Option<Side>) -> Result<Arc<dyn Backend>, Problem> {
+        let settings = match side {
+            Some(_) => self.settings.clone(),
+            None => self.settings_for_another(name),
+        };
+        let around = Surroundings {
+            environment: self.environment,
+            handoff: self.handoff.clone(),
+            clock: Arc::clone(&self.app.clock),
+            cancel: &self.app.cancel,
+        };
+        Roles::one_from_settings(
+            &settings,
+            match side {
+                Some(Side::Optimizer) => skillopt_core::call::Side::Optimizer,
+                Some(Side::Target) | None => skillopt_core::call::Side::Target,
+            },
+            &around,
+        )
+        .await
+    }
+
+    /// The settings with another backend. What belongs to the configured one (its address, its key, its
+    /// model) is not given to another company, unless the user says so here and now.
+    fn settings_for_another(&self, name: &str) -> Settings {
+        let usual = Settings::default();
+        let given = |flag: &str| self.app.flags.iter().any(|(known, _)| known == flag);
+        let keep = |flag: &str, value: &String| {
+            if given(flag) {
+                value.clone()
+            } else {
+                String::new()
+            }
+        };
+        Settings {
+            backend: name.to_owned(),
+            model: keep("model", &self.settings.model),
+            endpoint: keep("endpoint", &self.settings.endpoint),
+            api_key_env: keep("api-key-env", &self.settings.api_key_env),
+            reasoning_effort: keep("reasoning-effort", &self.settings.reasoning_effort),
+            target_backend: usual.target_backend,
+            target_model: usual.target_model,
+            target_endpoint: usual.target_endpoint,
+            target_api_key_env: usual.target_api_key_env,
+            target_reasoning_effort: usual.target_reasoning_effort,
+            optimizer_backend: usual.optimizer_backend,
+            optimizer_model: usual.optimizer_model,
+            optimizer_endpoint: usual.optimizer_endpoint,
+            optimizer_api_key_env: usual.optimizer_api_key_env,
+            optimizer_reasoning_effort: usual.optimizer_reasoning_effort,
+            ..self.settings.clone()
+        }
+    }
+
+    async fn test(
+        &self,
+        name: &str,
+        side: Option<Side>,
+        sides: &[Side],
+    ) -> Result<Tested, Problem> {
+        let mut tested = Tested {
+            backend: name.to_owned(),
+            sides: sides.iter().map(|side| side.word().to_owned()).collect(),
+            asked_model: String::new(),
+            address: String::new(),
+            trial: None,
+            problem: None,
+        };
+        let backend = match self.make(name, side).await {
+            Ok(backend) => backend,
+            Err(problem) => {
+                tested.problem = Some(problem);
+                return Ok(tested);
+            }
+        };
+        let id = backend.id();
+        tested.asked_model = id.model;
+        tested.address = id.address;
+        // A person answers in their own time; the question would only lie about.
+        if backend.handoff().is_some() {
+            return Ok(tested);
+        }
+        let options =
+            PathOptions::from_settings(&self.settings, Prices::load(&self.app.paths.config)?);
+        let clock = Arc::clone(&self.app.clock);
+        match trial::ask(backend, options, clock, &self.app.cancel).await? {
+            Ok(trial) => tested.trial = Some(trial),
+            Err(error) => tested.problem = Some(error.problem()),
+        }
+        Ok(tested)
+    }
+}

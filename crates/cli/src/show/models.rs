@@ -1,0 +1,160 @@
+//! Backends and what they cost, as text.
+
+use std::fmt::Write;
+
+use skillopt_app::backend::{BackendRow, TestOutput, Tested};
+use skillopt_app::spend::Spent;
+use skillopt_app::types::NightSpend;
+
+use crate::terminal::plain;
+
+pub(crate) fn list(rows: &[BackendRow], out: &mut String) -> std::fmt::Result {
+    for row in rows {
+        let mark = if row.sides.is_empty() { ' ' } else { '*' };
+        writeln!(out, "{mark} {:<18} {}", row.name, row.about)?;
+        match &row.problem {
+            Some(problem) if row.sides.is_empty() => {
+                writeln!(out, "    not ready: {}", plain(&problem.message))?;
+            }
+            Some(problem) => {
+                writeln!(out, "    BAD {}", plain(&problem.message))?;
+                writeln!(out, "    {}", plain(&problem.guidance))?;
+            }
+            None if row.model.is_empty() && row.address.is_empty() => {}
+            None => writeln!(
+                out,
+                "    {}",
+                plain(format!("{} {}", row.model, row.address).trim())
+            )?,
+        }
+        if !row.sides.is_empty() {
+            writeln!(out, "    used as {}", row.sides.join(" and "))?;
+        }
+    }
+    writeln!(
+        out,
+        "`skillopt backend test [NAME]` asks one of them a tiny question."
+    )
+}
+
+pub(crate) fn test(output: &TestOutput, out: &mut String) -> std::fmt::Result {
+    output.tested.iter().try_for_each(|tested| one(tested, out))
+}
+
+fn one(tested: &Tested, out: &mut String) -> std::fmt::Result {
+    let sides = if tested.sides.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", tested.sides.join(" and "))
+    };
+    let name = plain(format!("{} {}", tested.backend, tested.asked_model).trim());
+    if let Some(problem) = &tested.problem {
+        writeln!(out, "BAD {name}{sides}: {}", plain(&problem.message))?;
+        return writeln!(out, "      {} ({})", plain(&problem.guidance), problem.code);
+    }
+    let Some(trial) = &tested.trial else {
+        return writeln!(
+            out,
+            "ok  {name}{sides}: a person answers, so nothing was asked; questions go to {}",
+            plain(&tested.address)
+        );
+    };
+    writeln!(
+        out,
+        "ok  {name}{sides}: \"{}\" in {} ms",
+        plain(&trial.reply),
+        trial.took.as_millis()
+    )?;
+    let count = |tokens: Option<u64>| tokens.map_or_else(|| "?".to_owned(), |n| n.to_string());
+    writeln!(
+        out,
+        "      answered by {}; {} tokens in, {} out; {}",
+        plain(if trial.model.is_empty() {
+            "itself"
+        } else {
+            &trial.model
+        }),
+        count(trial.usage.input_tokens),
+        count(trial.usage.output_tokens),
+        trial.cost_micros.map_or_else(
+            || "cost not known".to_owned(),
+            |micros| format!("cost {}", money(micros))
+        )
+    )
+}
+
+pub(crate) fn spent(spent: &Spent, out: &mut String) -> std::fmt::Result {
+    if spent.rows.is_empty() {
+        return writeln!(out, "No night has paid for a model yet.");
+    }
+    let mut month = "";
+    for row in &spent.rows {
+        if row.month != month {
+            month = &row.month;
+            writeln!(out, "{month}")?;
+        }
+        let nights = if row.nights == 1 { "night" } else { "nights" };
+        writeln!(
+            out,
+            "  {}: {} {nights}, {}",
+            plain(&row.root),
+            row.nights,
+            words(&row.spend)
+        )?;
+    }
+    writeln!(out, "together: {}", words(&spent.total))?;
+    writeln!(
+        out,
+        "Money is counted with the price table, in its currency (USD unless prices.toml or spends.input_price says otherwise)."
+    )
+}
+
+/// `3 model calls, 120 tokens, 0.02 in money; 40 of the tokens came from a cache`.
+pub(crate) fn words(spend: &NightSpend) -> String {
+    let mut words = super::spent(spend.calls, spend.tokens, spend.cost_micros);
+    if spend.cached_tokens > 0 {
+        words.push_str(&format!(
+            "; {} of the tokens came from a cache",
+            spend.cached_tokens
+        ));
+    }
+    if spend.unknown > 0 {
+        words.push_str(&format!(
+            "; {} of the calls ended without an account and count in full",
+            spend.unknown
+        ));
+    }
+    words
+}
+
+/// Millionths as an amount: two digits behind the point, or as many as it takes to show something.
+fn money(micros: u64) -> String {
+    let whole = micros / 1_000_000;
+    let digits = format!("{:06}", micros % 1_000_000);
+    let shown = if whole == 0 && micros < 100_000 {
+        digits.trim_end_matches('0')
+    } else {
+        &digits[..2]
+    };
+    let shown = if shown.len() < 2 { &digits[..2] } else { shown };
+    format!("{whole}.{shown}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_shows_small_amounts_too() {
+        for (micros, text) in [
+            (0, "0.00"),
+            (1, "0.000001"),
+            (2_100, "0.0021"),
+            (100_000, "0.10"),
+            (1_234_567, "1.23"),
+            (20_000_000, "20.00"),
+        ] {
+            assert_eq!(money(micros), text);
+        }
+    }
+}

@@ -1,0 +1,481 @@
+//! Every way in which a server fails, for every backend over HTTP: what the user is told, how often it
+//! is tried, and whether it counts as spent. `docs/failures.md` is this table; `cargo xtask docs` writes
+//! it again.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test may stop where something is missing"
+)]
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use skillopt_core::Retry as Later;
+use skillopt_core::call::{Side, Subject};
+use skillopt_core::task::Task;
+use skillopt_models::path::{Ask, CallPath, PathOptions};
+use skillopt_models::retry::Retry;
+use skillopt_models::{
+    CallError, CancelToken, Limits, Price, Prices, Roles, Surroundings, Templates,
+};
+use skillopt_settings::Settings;
+use skillopt_store::{FixedClock, Store, attempts, nights, projects};
+use skillopt_tests::stub_server::{Behaviour, Ending, StubServer};
+
+const KEY: &str = "sk-canary-0123456789";
+
+/// The backends: name, protocol, and what is set besides address and key.
+const BACKENDS: [(&str, &str); 6] = [
+    ("openai_compatible", "chat"),
+    ("openai_compatible", "responses"),
+    ("anthropic", "auto"),
+    ("azure_openai", "auto"),
+    ("qwen", "auto"),
+    ("minimax", "auto"),
+];
+
+/// A failure: its name, what the server does, and what must come of it (`answered` or a code, tries,
+/// whether it counts as spent).
+struct Row {
+    name: &'static str,
+    behaviour: Behaviour,
+    outcome: &'static str,
+    tries: usize,
+    counts: bool,
+}
+
+fn row(
+    name: &'static str,
+    behaviour: Behaviour,
+    outcome: &'static str,
+    tries: usize,
+    counts: bool,
+) -> Row {
+    Row {
+        name,
+        behaviour,
+        outcome,
+        tries,
+        counts,
+    }
+}
+
+fn rows(elsewhere: &StubServer) -> Vec<Row> {
+    let long = Duration::from_secs(600);
+    vec![
+        row("401", Behaviour::unauthorized(), "sign_in_needed", 1, false),
+        row("403", Behaviour::forbidden(), "sign_in_needed", 1, false),
+        row(
+            "404 for the model",
+            Behaviour::no_such_model(),
+            "backend_misconfigured",
+            1,
+            false,
+        ),
+        row(
+            "404 for the address",
+            Behaviour::status(404),
+            "backend_misconfigured",
+            1,
+            false,
+        ),
+        row("408", Behaviour::status(408), "model_unavailable", 3, false),
+        row("413", Behaviour::too_large(), "context_overflow", 1, false),
+        row(
+            "400, the prompt is too long",
+            Behaviour::too_long(),
+            "context_overflow",
+            1,
+            false,
+        ),
+        row(
+            "400, a content filter",
+            Behaviour::error(
+                400,
+                "The prompt triggered the content management policy.",
+                "content_filter",
+            ),
+            "reply_refused",
+            1,
+            true,
+        ),
+        row(
+            "429 without Retry-After",
+            Behaviour::rate_limited(None),
+            "rate_limited",
+            3,
+            false,
+        ),
+        row(
+            "429, Retry-After: 1",
+            Behaviour::rate_limited(Some("1")),
+            "rate_limited",
+            3,
+            false,
+        ),
+        row(
+            "429, Retry-After: 7200",
+            Behaviour::rate_limited(Some("7200")),
+            "rate_limited",
+            1,
+            false,
+        ),
+        row(
+            "429, the plan is used up",
+            Behaviour::out_of_quota(None),
+            "quota_exhausted",
+            1,
+            false,
+        ),
+        row("402", Behaviour::status(402), "quota_exhausted", 1, false),
+        row("500", Behaviour::status(500), "model_unavailable", 3, true),
+        row("529", Behaviour::status(529), "model_unavailable", 3, false),
+        row(
+            "502 with a web page",
+            Behaviour::web_page(502),
+            "model_unavailable",
+            3,
+            true,
+        ),
+        row(
+            "200 with a web page",
+            Behaviour::web_page(200),
+            "model_unavailable",
+            3,
+            false,
+        ),
+        row(
+            "200, not JSON",
+            Behaviour::garbage("Sure! Here is"),
+            "model_unavailable",
+            3,
+            true,
+        ),
+        row(
+            "200, JSON of something else",
+            Behaviour::garbage(r#"{"score": 7}"#),
+            "model_unavailable",
+            3,
+            true,
+        ),
+        row(
+            "a wrong content type",
+            Behaviour::wrong_content_type("It is 4."),
+            "answered",
+            1,
+            true,
+        ),
+        row(
+            "silence",
+            Behaviour::Silence(long),
+            "model_timed_out",
+            3,
+            true,
+        ),
+        row(
+            "a slow loris",
+            Behaviour::SlowLoris(Duration::from_millis(50)),
+            "model_timed_out",
+            3,
+            true,
+        ),
+        row(
+            "a stream that is cut",
+            Behaviour::CutStream,
+            "model_unavailable",
+            3,
+            true,
+        ),
+        row(
+            "a connection that is closed",
+            Behaviour::Close,
+            "model_unavailable",
+            3,
+            true,
+        ),
+        row(
+            "a gzip bomb",
+            Behaviour::gzip_bomb(64),
+            "reply_unreadable",
+            1,
+            true,
+        ),
+        row(
+            "a reply without end",
+            Behaviour::Endless,
+            "reply_unreadable",
+            1,
+            true,
+        ),
+        row(
+            "a redirect to another host",
+            Behaviour::redirect(307, &elsewhere.url()),
+            "backend_misconfigured",
+            1,
+            false,
+        ),
+        row(
+            "a refusal",
+            Behaviour::ended("I can't help with that.", Ending::Refusal),
+            "reply_refused",
+            1,
+            true,
+        ),
+        row(
+            "a reply stopped by a filter",
+            Behaviour::ended("Half", Ending::Filter),
+            "reply_refused",
+            1,
+            true,
+        ),
+        row(
+            "an empty reply",
+            Behaviour::ended("", Ending::Done),
+            "reply_unreadable",
+            1,
+            true,
+        ),
+        row(
+            "nothing but reasoning",
+            Behaviour::ended("", Ending::Reasoning),
+            "reply_unreadable",
+            1,
+            true,
+        ),
+        row(
+            "a usage limit as a reply",
+            Behaviour::Reply("You've hit your session limit · resets 11pm (UTC)".into()),
+            "quota_exhausted",
+            1,
+            false,
+        ),
+    ]
+}
+
+/// What came of one call.
+struct Seen {
+    outcome: String,
+    told: String,
+    guidance: String,
+    later: Option<Later>,
+    tries: usize,
+    /// What the night's rows say was spent, in millionths.
+    spent: u64,
+}
+
+fn settings(backend: &str, api: &str, endpoint: &str) -> Settings {
+    Settings {
+        backend: backend.to_owned(),
+        endpoint: endpoint.to_owned(),
+        model: "stub-model".to_owned(),
+        api_key_env: "THE_KEY".to_owned(),
+        api: match api {
+            "responses" => skillopt_settings::Api::Responses,
+            "chat" => skillopt_settings::Api::Chat,
+            _ => skillopt_settings::Api::Auto,
+        },
+        first_byte_seconds: 1,
+        call_seconds: 5,
+        ..Settings::default()
+    }
+}
+
+/// Puts one question to the backend the settings make, by the path every call takes.
+async fn ask(settings: &Settings, asked: impl Fn() -> usize) -> Seen {
+    let clock = Arc::new(FixedClock::new("2026-11-29T18:25:00Z".parse().unwrap()));
+    let environment: BTreeMap<String, String> = [("THE_KEY".to_owned(), KEY.to_owned())].into();
+    let cancel = CancelToken::new();
+    let around = Surroundings {
+        environment: &environment,
+        handoff: "/nowhere".into(),
+        clock: clock.clone(),
+        cancel: &cancel,
+    };
+    let backend = Roles::one_from_settings(settings, Side::Target, &around)
+        .await
+        .unwrap();
+    let store = Arc::new(Store::in_memory(clock).unwrap());
+    let night = store
+        .commit("begin", |tx| {
+            let project = projects::find_or_register(tx, Path::new("/"))?;
+            nights::begin(tx, &project.id, nights::Kind::Run, &serde_json::json!({}))
+        })
+        .unwrap();
+    let options = PathOptions {
+        limits: Limits::new(1),
+        retry: Retry {
+            first_wait: Duration::from_millis(1),
+            ..Retry::default()
+        },
+        ..PathOptions::from_settings(
+            settings,
+            Prices::default().with_given(Some(Price::flat(1.0, 1.0))),
+        )
+    };
+    let path = CallPath::new(
+        Arc::clone(&store),
+        Roles {
+            target: Arc::clone(&backend),
+            optimizer: backend,
+        },
+        Templates::default(),
+        PathOptions {
+            prices: Prices::default().with_given(Some(Price::flat(1.0, 1.0))),
+            ..options
+        },
+        cancel,
+        Arc::new(|_| {}),
+    );
+    let ask = Ask {
+        subject: Subject::Attempt {
+            task: Box::new(Task::new("t", "/", "What is 2 + 2?")),
+            skill: String::new(),
+            memory: String::new(),
+        },
+        sample: 0,
+    };
+    path.plan(night, "s", vec![ask]).unwrap();
+    let result = path.answer(night, "s").await.unwrap().pop().unwrap();
+    let spent = store.read(|db| attempts::spend(db, night)).unwrap();
+    let (outcome, told, guidance, later) = match result {
+        Ok(_) => ("answered".to_owned(), String::new(), String::new(), None),
+        Err(error) => {
+            let problem = error.problem();
+            let all = format!("{error:?} {problem:?}");
+            assert!(!all.contains("canary"), "the key is in: {all}");
+            assert!(!matches!(error, CallError::Cancelled));
+            (
+                problem.code.into_owned(),
+                problem.message,
+                problem.guidance,
+                Some(problem.retry),
+            )
+        }
+    };
+    Seen {
+        outcome,
+        told,
+        guidance,
+        later,
+        tries: asked(),
+        spent: spent.cost_micros,
+    }
+}
+
+/// The sentence with what differs between runs and machines taken out.
+fn plain(told: &str, backend: &str, url: &str, elsewhere: &StubServer) -> String {
+    let host = url.split('/').nth(2).unwrap();
+    told.replace(&format!("{backend}:{host}"), "BACKEND:HOST")
+        .replace(host, "HOST")
+        .replace(&elsewhere.address().to_string(), "OTHER")
+        .replace('|', "\\|")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_page_of_failures_is_what_happens() {
+    let elsewhere = StubServer::start();
+    let mut page = String::from(
+        "# Failures\n\n\
+         What a person is told when a server does not answer as it should. It is the same for every backend over HTTP \
+         (openai_compatible with Chat Completions and with Responses, anthropic, azure_openai, qwen, minimax); where one \
+         says something else, it is named. A failure is never an answer: nothing is scored, no input counts as read, and \
+         what was answered before is kept. *Tries* is how many requests are made for one question. *Counts* says whether \
+         the reservation counts as spent because nobody can know whether the provider charges for it.\n\n\
+         A failure that may pass by itself (*later*: temporary) ends the night as deferred and it goes on later; one that \
+         needs somebody first is permanent. A provider that says until when it allows no more is not asked before.\n\n\
+         This page is written by `cargo xtask docs`.\n\n\
+         | Failure | Code | Tries | Counts | Later | What is told |\n| --- | --- | --- | --- | --- | --- |\n",
+    );
+    for row in rows(&elsewhere) {
+        let mut asking = tokio::task::JoinSet::new();
+        for (place, (backend, api)) in BACKENDS.into_iter().enumerate() {
+            let server = StubServer::start();
+            server.require_key(KEY).standing(row.behaviour.clone());
+            let url = server.url();
+            asking.spawn(async move {
+                let seen = ask(&settings(backend, api, &url), || server.asked().len()).await;
+                (place, backend, api, url, seen)
+            });
+        }
+        let mut all: Vec<_> = asking.join_all().await;
+        all.sort_by_key(|(place, ..)| *place);
+        let mut said: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+        for (_, backend, api, url, seen) in &all {
+            let name = row.name;
+            let told = plain(&seen.told, backend, url, &elsewhere);
+            let at = format!("{name}: {backend} {api}: {told}");
+            assert_eq!(seen.outcome, row.outcome, "{at}");
+            assert_eq!(seen.tries, row.tries, "{at}");
+            assert_eq!(seen.spent > 0, row.counts, "{at}");
+            let label = if *api == "responses" {
+                format!("{backend} (Responses)")
+            } else {
+                (*backend).to_owned()
+            };
+            said.entry((told, seen.guidance.clone()))
+                .or_default()
+                .push(label);
+        }
+        write_row(&mut page, &row, &all[0].4, said);
+    }
+    assert_eq!(elsewhere.requests().len(), 0, "a redirect was followed");
+
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/failures.md");
+    if std::env::var_os("SKILLOPT_WRITE_PAGES").is_some() {
+        let mut file = std::fs::File::create(&path).unwrap();
+        std::io::Write::write_all(&mut file, page.as_bytes()).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(kept, page, "run `cargo xtask docs`");
+}
+
+/// One row of the page. What most backends say stands first; others are named.
+fn write_row(
+    page: &mut String,
+    row: &Row,
+    seen: &Seen,
+    said: BTreeMap<(String, String), Vec<String>>,
+) {
+    let mut said: Vec<((String, String), Vec<String>)> = said.into_iter().collect();
+    said.sort_by_key(|(_, backends)| std::cmp::Reverse(backends.len()));
+    let words: Vec<String> = said
+        .into_iter()
+        .enumerate()
+        .map(|(place, ((told, guidance), backends))| {
+            let who = if place == 0 {
+                String::new()
+            } else {
+                format!("*{}*: ", backends.join(", "))
+            };
+            format!("{who}{told} {guidance}").trim().to_owned()
+        })
+        .collect();
+    let later = match seen.later {
+        Some(Later::Temporary) => "temporary",
+        Some(Later::Permanent) => "permanent",
+        None => "",
+    };
+    let told = if row.outcome == "answered" {
+        "Nothing: the reply is read by what it holds.".to_owned()
+    } else {
+        words.join("<br>")
+    };
+    writeln!(
+        page,
+        "| {} | `{}` | {} | {} | {later} | {told} |",
+        row.name,
+        row.outcome,
+        row.tries,
+        if row.outcome == "answered" {
+            "as used"
+        } else if row.counts {
+            "yes"
+        } else {
+            "no"
+        },
+    )
+    .unwrap();
+}
