@@ -3,7 +3,7 @@
 use skillopt_core::{Instant, Problem, Retry};
 pub use skillopt_store::nights::Outcome;
 
-/// Exit code of `sleep run` (decisions: "Verdict → outcome → exit code").
+/// Exit code of `sleep run`, as the README lists them.
 #[must_use]
 pub const fn exit_code(outcome: Outcome) -> u8 {
     match outcome {
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn exit_codes_are_those_decided() {
-        // decisions.md, first table.
+        // README, "Exit codes".
         let table = [
             (Outcome::Proposed, 0),
             (Outcome::NotImproved, 0),

@@ -192,7 +192,8 @@ async fn night(context: &Context, plan: Plan, report: &mut NightReport) -> Resul
                 forecast.calls, forecast.tokens_low, forecast.tokens_high
             ));
         }
-        // What the gate needs is reserved first; a budget too small for a verdict spends nothing.
+        // What the gate needs is reserved first; a budget too small for a verdict spends nothing beyond what
+        // looking for tasks took.
         if let Err(error) = night.hold(hold)? {
             return Err(estimate::too_small(context, &forecast, &error));
         }

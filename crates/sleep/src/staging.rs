@@ -1,7 +1,7 @@
 //! The bundle of a proposal: the proposed documents, the manifest, the report, the evidence.
 //!
 //! The rows in the store are the truth; the bundle is what a person, an editor or the reference can
-//! read. It lies in our data folder unless the user asked for the project (decisions: staging).
+//! read. It lies in our data folder unless the user asked for the project (`changes.staging`).
 
 use std::path::{Path, PathBuf};
 

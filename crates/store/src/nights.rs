@@ -41,7 +41,7 @@ words! {
 }
 
 words! {
-    /// Why a night ended or stopped; the words of `--json` (decisions: verdict → outcome → exit code).
+    /// Why a night ended or stopped; the words of `--json` and of the README's exit codes.
     Outcome {
         /// A target improved and was staged.
         Proposed = "proposed",
