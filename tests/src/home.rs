@@ -6,6 +6,8 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::stub_server::StubServer;
+
 /// A temporary home with the sample project of `skillopt demo`, before or after its night.
 #[derive(Debug)]
 pub struct Home {
@@ -141,6 +143,22 @@ impl Home {
     #[must_use]
     pub fn run(&self, words: &[&str]) -> Ran {
         self.command_in(&self.project(), words)
+    }
+
+    /// Runs a night against an OpenAI-compatible server, with literal mining only, under `--json`.
+    #[must_use]
+    pub fn night_against(&self, server: &StubServer, more: &[&str]) -> Ran {
+        let endpoint = format!("--endpoint={}", server.url());
+        let words = [
+            "sleep",
+            "run",
+            "--backend=openai_compatible",
+            "--model=stub",
+            "--model-miner=false",
+            "--json",
+            &endpoint,
+        ];
+        self.run(&[&words, more].concat())
     }
 
     /// Runs the program with further variables.

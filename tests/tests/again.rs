@@ -83,20 +83,11 @@ fn a_simulation_uses_up_no_session_for_a_model() {
 
     let server = StubServer::start();
     server.brain(honest);
-    let endpoint = format!("--endpoint={}", server.url());
-    let words = [
-        "sleep",
-        "run",
-        "--backend=openai_compatible",
-        "--model=stub",
-        "--model-miner=false",
-        &endpoint,
-    ];
-    let real = run(&home, &words).json();
+    let real = home.night_against(&server, &[]).json();
     assert_eq!(real["simulated"], false);
     assert_eq!(real["n_sessions"], 20, "{real}");
     assert_eq!(real["outcome"], "proposed", "{real}");
-    let next = run(&home, &words).json();
+    let next = home.night_against(&server, &[]).json();
     assert_eq!(next["outcome"], "nothing_to_do", "{next}");
 }
 
@@ -119,20 +110,9 @@ fn a_verdict_that_cannot_come_is_not_paid_for() {
     let home = Home::with_sample(PROGRAM);
     let server = StubServer::start();
     server.brain(honest);
-    let endpoint = format!("--endpoint={}", server.url());
-    let night = run(
-        &home,
-        &[
-            "sleep",
-            "run",
-            "--backend=openai_compatible",
-            "--model=stub",
-            "--model-miner=false",
-            "--min-validation-tasks=100",
-            &endpoint,
-        ],
-    )
-    .json();
+    let night = home
+        .night_against(&server, &["--min-validation-tasks=100"])
+        .json();
     assert_eq!(night["outcome"], "inconclusive", "{night}");
     let shown = home.run(&["night", "show", "--json"]).json();
     let stages: Vec<&str> = shown["stages"]
@@ -160,34 +140,20 @@ fn a_night_that_came_to_its_limits_does_not_stand_in_the_way_of_the_next() {
     let home = Home::with_sample(PROGRAM);
     let server = StubServer::start();
     server.brain(honest);
-    let endpoint = format!("--endpoint={}", server.url());
-    let night = |calls: &str, verb: &[&str]| {
-        let words = [
-            verb,
-            &[
-                "--backend=openai_compatible",
-                "--model=stub",
-                "--model-miner=false",
-                "--max-calls",
-                calls,
-                &endpoint,
-            ],
-        ];
-        run(&home, &words.concat()).json()
-    };
+    let night = |calls: &str| home.night_against(&server, &["--max-calls", calls]).json();
     // Enough for the gate (15 calls at most), not for the training tasks besides.
-    let first = night("15", &["sleep", "run"]);
+    let first = night("15");
     assert_eq!(first["outcome"], "deferred", "{first}");
     let paid = server.asked().len();
     assert!(paid > 0);
 
     // The same limits: a new night with a budget of its own, which gets as far.
-    let second = night("15", &["sleep", "run"]);
+    let second = night("15");
     assert_eq!(second["resumed"], false, "{second}");
     assert!(server.asked().len() > paid);
     // Higher limits: the night goes on where it was.
     let paid = server.asked().len();
-    let third = night("40", &["sleep", "run"]);
+    let third = night("40");
     assert_eq!(third["resumed"], true, "{third}");
     assert_eq!(third["outcome"], "proposed", "{third}");
     assert!(

@@ -231,24 +231,6 @@ fn write_prices(home: &Home, text: &str) {
     std::fs::write(folder.join("prices.toml"), text).expect("a table of prices");
 }
 
-/// Runs a night of the sample against `server`.
-fn night(home: &Home, server: &StubServer, more: &[&str]) -> Value {
-    let url = server.url();
-    let words = [
-        "sleep",
-        "run",
-        "--backend",
-        "openai_compatible",
-        "--model",
-        "stub",
-        "--endpoint",
-        &url,
-        "--model-miner=false",
-        "--json",
-    ];
-    home.run(&[&words, more].concat()).json()
-}
-
 #[test]
 fn money_is_counted_per_stage_night_project_and_month() {
     let home = Home::with_sample(PROGRAM);
@@ -258,7 +240,7 @@ fn money_is_counted_per_stage_night_project_and_month() {
         &home,
         "[[model]]\nnames = [\"stub\"]\ninput = 1000.0\ncached = 0.0\noutput = 0.0\nas_of = \"2026-11-29\"\n",
     );
-    let report = night(&home, &server, &[]);
+    let report = home.night_against(&server, &[]).json();
     let spend = &report["spend"];
     let calls = server.asked().len() as u64;
     assert_eq!(spend["calls"].as_u64(), Some(calls), "{report}");

@@ -137,22 +137,7 @@ fn an_endpoint_that_refuses_defers_the_night() {
 fn a_budget_too_small_for_a_verdict_spends_nothing() {
     let home = Home::with_sample(PROGRAM);
     let server = skillopt_tests::stub_server::StubServer::start();
-    let url = server.url();
-    let words = [
-        "sleep",
-        "run",
-        "--backend",
-        "openai_compatible",
-        "--model",
-        "m",
-        "--endpoint",
-        &url,
-        "--model-miner=false",
-        "--max-calls",
-        "3",
-        "--json",
-    ];
-    let ran = home.run(&words);
+    let ran = home.night_against(&server, &["--max-calls", "3"]);
     assert_eq!(ran.code, 75, "{}", ran.out);
     assert_eq!(ran.json()["problem"]["code"], "budget_too_small");
     assert_eq!(server.asked().len(), 0, "not one call was made");

@@ -41,20 +41,7 @@ fn a_recorded_night_has_the_same_report_without_a_network() {
     let server = StubServer::start();
     server.brain(brain).script([Behaviour::Answer]);
     let url = server.url();
-    let ran = home.run(&[
-        "sleep",
-        "run",
-        "--backend",
-        "openai_compatible",
-        "--model",
-        "stub",
-        "--endpoint",
-        &url,
-        "--model-miner=false",
-        "--input-price",
-        "2",
-        "--json",
-    ]);
+    let ran = home.night_against(&server, &["--input-price", "2"]);
     assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
     let first = report(&home);
     let calls = server.asked().len();

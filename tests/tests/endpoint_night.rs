@@ -7,38 +7,17 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use skillopt_tests::brain::honest;
-use skillopt_tests::home::{Home, Ran};
+use skillopt_tests::home::Home;
 use skillopt_tests::stub_server::{Behaviour, StubServer};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_skillopt-test");
-
-fn night(home: &Home, server: &StubServer, more: &[&str]) -> Ran {
-    let url = server.url();
-    let words = [
-        &[
-            "sleep",
-            "run",
-            "--backend",
-            "openai_compatible",
-            "--model",
-            "stub",
-            "--endpoint",
-            &url,
-            "--model-miner=false",
-            "--json",
-        ],
-        more,
-    ]
-    .concat();
-    home.run(&words)
-}
 
 #[test]
 fn an_honest_server_gives_a_proposal_that_is_no_simulation() {
     let home = Home::with_sample(PROGRAM);
     let server = StubServer::start();
     server.brain(honest);
-    let ran = night(&home, &server, &[]);
+    let ran = home.night_against(&server, &[]);
     assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
     let json = ran.json();
     assert_eq!(json["outcome"], "proposed", "{json}");
@@ -127,7 +106,7 @@ fn calls_are_made_side_by_side_within_the_limit() {
     server
         .brain(honest)
         .standing(Behaviour::Answer.after(Duration::from_millis(60)));
-    let ran = night(&home, &server, &["--concurrency", "3"]);
+    let ran = home.night_against(&server, &["--concurrency", "3"]);
     assert_eq!(ran.code, 0, "{}", ran.out);
     assert!(
         (2..=3).contains(&server.most_in_flight()),
@@ -184,7 +163,7 @@ fn failures_of_a_server_are_typed_and_lose_nothing() {
         server
             .brain(|_| "I would rather chat about the weather.".to_owned())
             .standing(behaviour);
-        let ran = night(&home, &server, &[]);
+        let ran = home.night_against(&server, &[]);
         let json = ran.json();
         if name == "prose" {
             // Replies to attempts are real replies; the reflection cannot be read, twice.
@@ -227,11 +206,11 @@ fn a_night_goes_on_after_a_failure_and_pays_only_for_what_was_not_answered() {
     server
         .script(std::iter::repeat_n(Behaviour::Answer, 5))
         .standing(Behaviour::unauthorized());
-    let first = night(&home, &server, &["--concurrency", "1"]);
+    let first = home.night_against(&server, &["--concurrency", "1"]);
     assert_eq!(first.json()["outcome"], "deferred", "{}", first.out);
     let paid = server.asked().len();
     server.standing(Behaviour::Answer);
-    let second = night(&home, &server, &["--concurrency", "1"]);
+    let second = home.night_against(&server, &["--concurrency", "1"]);
     let json = second.json();
     assert_eq!(json["outcome"], "proposed", "{json}");
     assert_eq!(json["resumed"], true);
@@ -239,7 +218,12 @@ fn a_night_goes_on_after_a_failure_and_pays_only_for_what_was_not_answered() {
     let elsewhere = Home::with_sample(PROGRAM);
     let fresh = StubServer::start();
     fresh.brain(honest);
-    assert_eq!(night(&elsewhere, &fresh, &["--concurrency", "1"]).code, 0);
+    assert_eq!(
+        elsewhere
+            .night_against(&fresh, &["--concurrency", "1"])
+            .code,
+        0
+    );
     let refused = paid - 5;
     assert_eq!(
         server.asked().len() - refused,
@@ -259,7 +243,7 @@ fn a_running_night_that_is_cancelled_ends_and_does_not_go_on() {
         said.get_or_init(|| caller.run(&["night", "cancel", "--json"]).json());
         honest(request)
     });
-    let ran = night(&home, &server, &[]);
+    let ran = home.night_against(&server, &[]);
     let told = told.get().expect("something was asked");
     assert_eq!(told["told"], true, "{told}");
     let json = ran.json();
@@ -278,7 +262,7 @@ fn a_running_night_that_is_cancelled_ends_and_does_not_go_on() {
         (told["id"].as_i64(), Some("ended"))
     );
     // What was read is not lost: a new night takes it up.
-    let next = night(&home, &server, &[]).json();
+    let next = home.night_against(&server, &[]).json();
     assert_eq!(next["outcome"], "proposed", "{next}");
     assert_ne!(next["night_id"], told["id"]);
 }

@@ -96,8 +96,6 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent_cli::SignIn;
-    use jiff::tz::TimeZone;
 
     /// As 0.171.0 prints them.
     const START: &str = r#"{"type":"thread.started","thread_id":"01a22944-6b11-7f50-abfd-92753f46dfd7"}
@@ -115,14 +113,7 @@ mod tests {
                 output: printed.into(),
                 diagnostics: Vec::new(),
             },
-            &Asked {
-                about: &crate::codex::ABOUT,
-                version: "0.171.0",
-                model: "",
-                now: "2026-11-29T18:25:00Z".parse().unwrap(),
-                zone: &TimeZone::UTC,
-                sign_in: &SignIn::Subscription,
-            },
+            &Asked::example(&crate::codex::ABOUT, "0.171.0", ""),
         )
     }
 

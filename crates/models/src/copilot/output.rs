@@ -118,26 +118,12 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent_cli::SignIn;
-    use jiff::tz::TimeZone;
     use serde_json::json;
 
     fn read_run(code: i32, lines: &[Value]) -> Result<RawReply, CallError> {
-        let output: String = lines.iter().map(|line| format!("{line}\n")).collect();
         super::read(
-            &Run {
-                code: Some(code),
-                output: output.into(),
-                diagnostics: Vec::new(),
-            },
-            &Asked {
-                about: &crate::copilot::ABOUT,
-                version: "1.0.102",
-                model: "",
-                now: "2026-11-29T18:25:00Z".parse().unwrap(),
-                zone: &TimeZone::UTC,
-                sign_in: &SignIn::Subscription,
-            },
+            &Run::of_events(code, lines),
+            &Asked::example(&crate::copilot::ABOUT, "1.0.102", ""),
         )
     }
 

@@ -74,26 +74,15 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent_cli::SignIn;
-    use jiff::tz::TimeZone;
     use serde_json::json;
 
     fn read_run(code: i32, lines: &[Value], complaint: &str) -> Result<RawReply, CallError> {
-        let output: String = lines.iter().map(|line| format!("{line}\n")).collect();
         super::read(
             &Run {
-                code: Some(code),
-                output: output.into(),
                 diagnostics: complaint.into(),
+                ..Run::of_events(code, lines)
             },
-            &Asked {
-                about: &crate::cursor::ABOUT,
-                version: "2025.09.18-7ae6800",
-                model: "",
-                now: "2026-11-29T18:25:00Z".parse().unwrap(),
-                zone: &TimeZone::UTC,
-                sign_in: &SignIn::Subscription,
-            },
+            &Asked::example(&crate::cursor::ABOUT, "2025.09.18-7ae6800", ""),
         )
     }
 

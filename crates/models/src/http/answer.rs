@@ -141,22 +141,30 @@ fn without_reasoning(text: &str) -> &str {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::http::Protocol;
     use jiff::tz::TimeZone;
     use serde_json::json;
 
     fn read(pieces: &[Value]) -> Result<RawReply, CallError> {
-        let zone = TimeZone::UTC;
+        read_as(Protocol::Chat, "openai_compatible:host", pieces)
+    }
+
+    /// A reply that came in these pieces.
+    pub(in crate::http) fn read_as(
+        protocol: Protocol,
+        provider: &str,
+        pieces: &[Value],
+    ) -> Result<RawReply, CallError> {
         let asked = Asked {
-            provider: "openai_compatible:host",
+            provider,
             address: "https://host/v1",
-            protocol: Protocol::Chat,
+            protocol,
             model: "m",
             key: None,
             now: "2026-11-29T18:25:00Z".parse().unwrap(),
-            zone: &zone,
+            zone: &TimeZone::UTC,
         };
         let mut answer = Answer::default();
         for piece in pieces {

@@ -138,29 +138,15 @@ fn count(answer: &mut Answer, usage: Option<&Value>) {
 
 #[cfg(test)]
 mod tests {
-    use jiff::tz::TimeZone;
-
     use super::*;
     use crate::backend::{Finish, RawReply};
     use crate::error::CallError;
+    use crate::http::answer::tests::read_as;
     use crate::http::chat::tests::call;
-    use crate::http::failure::{Asked, Said};
+    use crate::http::failure::Said;
 
     fn read(pieces: &[Value]) -> Result<RawReply, CallError> {
-        let asked = Asked {
-            provider: "anthropic:host",
-            address: "https://host/v1",
-            protocol: Protocol::Messages,
-            model: "m",
-            key: None,
-            now: "2026-11-29T18:25:00Z".parse().unwrap(),
-            zone: &TimeZone::UTC,
-        };
-        let mut answer = Answer::default();
-        for piece in pieces {
-            answer.take(piece, &asked)?;
-        }
-        answer.into_reply(&asked)
+        read_as(Protocol::Messages, "anthropic:host", pieces)
     }
 
     fn message(content: &Value, reason: &str) -> Value {

@@ -139,27 +139,13 @@ fn take_whole(answer: &mut Answer, whole: &Value, asked: &Asked<'_>) -> Result<(
 
 #[cfg(test)]
 mod tests {
-    use jiff::tz::TimeZone;
-
     use super::*;
     use crate::backend::{Finish, RawReply};
+    use crate::http::answer::tests::read_as;
     use crate::http::chat::tests::call;
 
     fn read(pieces: &[Value]) -> Result<RawReply, CallError> {
-        let asked = Asked {
-            provider: "openai_compatible:host",
-            address: "https://host/v1",
-            protocol: Protocol::Responses,
-            model: "m",
-            key: None,
-            now: "2026-11-29T18:25:00Z".parse().unwrap(),
-            zone: &TimeZone::UTC,
-        };
-        let mut answer = Answer::default();
-        for piece in pieces {
-            answer.take(piece, &asked)?;
-        }
-        answer.into_reply(&asked)
+        read_as(Protocol::Responses, "openai_compatible:host", pieces)
     }
 
     fn whole(status: &str, output: &Value) -> Value {

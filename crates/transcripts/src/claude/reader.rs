@@ -8,9 +8,10 @@ use skillopt_core::feedback;
 use super::head::{Head, head, of_attachment, of_type};
 use super::record::{Block, Message, Queued, Record};
 use super::{old, rejection};
-use crate::lenient::{Content, NotReadable, parse};
+use crate::lenient::Content;
 use crate::reading::{Recorder, instant, short};
 use crate::reason::Reason;
+use crate::record::parsed;
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
 pub(crate) const VERSION: u32 = 2;
@@ -67,15 +68,8 @@ impl Reader {
         if head != Head::Parse {
             return count(head, recorder);
         }
-        match parse::<Record<'_>>(line, &mut self.spare) {
-            Ok((record, repaired)) => {
-                if repaired {
-                    recorder.skip(Reason::Repaired);
-                }
-                self.state.record(&record, recorder);
-            }
-            Err(NotReadable::Malformed) => recorder.skip(Reason::Malformed),
-            Err(NotReadable::NotAnObject) => recorder.skip(Reason::NotAnObject),
+        if let Some(record) = parsed::<Record<'_>>(line, &mut self.spare, recorder) {
+            self.state.record(&record, recorder);
         }
     }
 }

@@ -14,9 +14,10 @@ use skillopt_core::{Instant, feedback};
 use super::head::{Head, head, of_item, of_payload, of_type};
 use super::record::{Item, Part, Payload, Record};
 use super::{injected, old};
-use crate::lenient::{Content, Keys, NotReadable, parse};
+use crate::lenient::{Content, Keys, parse};
 use crate::reading::{Recorder, instant, short};
 use crate::reason::Reason;
+use crate::record::parsed;
 use crate::rules::Kept;
 use crate::skills;
 
@@ -96,18 +97,13 @@ impl Reader {
         if head != Head::Parse {
             return count(head, recorder);
         }
-        match parse::<Record<'_>>(line, &mut self.spare) {
-            Ok((record, repaired)) => {
-                if repaired {
-                    recorder.skip(Reason::Repaired);
-                }
-                if record.payload.0.is_none() && old::is_bare(&record) {
-                    return self.state.bare(line, &record, recorder);
-                }
-                self.state.record(&record, recorder);
-            }
-            Err(NotReadable::Malformed) => recorder.skip(Reason::Malformed),
-            Err(NotReadable::NotAnObject) => recorder.skip(Reason::NotAnObject),
+        let Some(record) = parsed::<Record<'_>>(line, &mut self.spare, recorder) else {
+            return;
+        };
+        if record.payload.0.is_none() && old::is_bare(&record) {
+            self.state.bare(line, &record, recorder);
+        } else {
+            self.state.record(&record, recorder);
         }
     }
 

@@ -2,14 +2,43 @@
 
 use super::*;
 
+impl Asked<'static> {
+    /// An agent that was asked under a subscription, for tests of what it printed.
+    pub(crate) fn example(
+        about: &'static About,
+        version: &'static str,
+        model: &'static str,
+    ) -> Self {
+        static SIGN_IN: SignIn = SignIn::Subscription;
+        static ZONE: TimeZone = TimeZone::UTC;
+        Self {
+            about,
+            version,
+            model,
+            now: "2026-11-29T18:25:00Z".parse().unwrap(),
+            zone: &ZONE,
+            sign_in: &SIGN_IN,
+        }
+    }
+}
+
+impl Run {
+    /// A run that printed these events, a line each.
+    pub(crate) fn of_events(code: i32, events: &[serde_json::Value]) -> Self {
+        let printed: String = events.iter().map(|event| format!("{event}\n")).collect();
+        Self {
+            code: Some(code),
+            output: printed.into(),
+            diagnostics: Vec::new(),
+        }
+    }
+}
+
 fn asked<'a>(sign_in: &'a SignIn, zone: &'a TimeZone) -> Asked<'a> {
     Asked {
-        about: &crate::codex::ABOUT,
-        version: "0.171.0",
-        model: "gpt-9",
-        now: "2026-11-29T18:25:00Z".parse().unwrap(),
         zone,
         sign_in,
+        ..Asked::example(&crate::codex::ABOUT, "0.171.0", "gpt-9")
     }
 }
 
