@@ -14,7 +14,7 @@
 //! * The prompt goes in by standard input. Texts in it name no file and no command.
 //! * Whatever is not a reply of the model is a [`CallError`].
 //!
-//! What is particular to one agent is an [`Agent`], one file each: `claude`, `codex`, `opencode`,
+//! What is particular to one agent is an `Agent`, one file each: `claude`, `codex`, `opencode`,
 //! `copilot`, `pi`, `cursor`.
 
 mod environment;
@@ -110,7 +110,7 @@ pub(crate) struct About {
 pub(crate) struct Arranged {
     /// Everything after the program. Neither prompts nor secrets: every user can read them.
     pub(crate) arguments: Vec<OsString>,
-    /// Variables besides those of [`About::environment`].
+    /// Variables besides those of [`environment`].
     pub(crate) environment: Vec<(OsString, OsString)>,
     /// What goes in by standard input.
     pub(crate) input: String,
