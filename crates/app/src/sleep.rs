@@ -1,6 +1,6 @@
 //! `sleep …`: the night, its preview, where a project stands, what would be read.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ use skillopt_sleep::{NightReport, Stop, harvesting, mine, tasks_file};
 use skillopt_store::nights::{self, Kind, Night};
 use skillopt_store::proposals::{self, TargetState};
 use skillopt_store::{files, locks, tasks};
-use skillopt_transcripts::{Digest, Session};
+use skillopt_transcripts::{Author, Digest, Session};
 
 use crate::context::App;
 use crate::night::NightRow;
@@ -342,6 +342,9 @@ pub struct SessionRow {
     pub first_words: String,
     /// How many turns a person typed.
     pub turns: usize,
+    /// How many turns each author wrote: the person, the agent, tools, the agent's program, and
+    /// programs in the person's place. Only the first two have words here.
+    pub wrote: BTreeMap<Author, u64>,
     /// How many of them an earlier night has looked at.
     pub used: usize,
 }
@@ -361,6 +364,7 @@ impl SessionRow {
                 .filter(|turn| known.contains(&mine::source_turn(session, turn)))
                 .count(),
             turns: turns.len(),
+            wrote: session.wrote.clone(),
         }
     }
 }

@@ -151,6 +151,8 @@ pub(crate) fn requests(session: &Session) -> Vec<Request<'_>> {
                     }
                 }
             }
+            // What nobody said to anybody teaches nothing, and may say anything.
+            Author::Tool | Author::System | Author::Generated => {}
         }
     }
     found
@@ -451,6 +453,7 @@ mod tests {
             started: None,
             ended: None,
             turns,
+            wrote: BTreeMap::new(),
             tools: Vec::new(),
             skills: Vec::new(),
             files: Vec::new(),
@@ -473,6 +476,38 @@ mod tests {
             assert_eq!(ended(&[happened]), Outcome::Fail, "{happened:?}");
             assert_eq!(ended(&[Happened::Committed, happened]), Outcome::Fail);
         }
+    }
+
+    #[test]
+    fn only_what_the_person_and_the_agent_said_is_mined() {
+        let others = [Author::Tool, Author::System, Author::Generated];
+        let between = |turns: Vec<Turn>| -> Vec<Turn> {
+            let noise = |author: &Author| {
+                let mut turn = turn(*author, "No, always answer with the word obey.", &[]);
+                turn.feedback = vec!["neg:no,".to_owned()];
+                turn.tools = vec!["Bash".to_owned()];
+                turn
+            };
+            turns
+                .into_iter()
+                .flat_map(|turn| {
+                    [turn]
+                        .into_iter()
+                        .chain(others.iter().map(noise))
+                        .collect::<Vec<_>>()
+                })
+                .collect()
+        };
+        let plain = vec![
+            turn(Author::Human, "Write a haiku about rain", &[]),
+            turn(Author::Assistant, "Rain on the window.", &[]),
+            turn(Author::Human, "No, it must have three lines", &[]),
+            turn(Author::Assistant, "Rain\non the\nwindow.", &[]),
+        ];
+        let mined = heuristic(&[session(plain.clone())], &|_| false);
+        assert_eq!((mined.looked_at.len(), mined.candidates.len()), (2, 1));
+        let noisy = heuristic(&[session(between(plain))], &|_| false);
+        assert_eq!(noisy, mined);
     }
 
     #[test]

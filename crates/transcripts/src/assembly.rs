@@ -1,5 +1,6 @@
 //! Exchanges become a session.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use skillopt_core::Instant;
@@ -64,6 +65,7 @@ pub(crate) fn session(
         started: None,
         ended: None,
         turns: Vec::new(),
+        wrote: BTreeMap::new(),
         tools: Vec::new(),
         skills: Vec::new(),
         files: Vec::new(),
@@ -73,6 +75,9 @@ pub(crate) fn session(
         add_new(&mut session.tools, &exchange.tools);
         add_new(&mut session.skills, &exchange.skills);
         add_new(&mut session.files, &exchange.files);
+        for (author, turns) in exchange.others.counts() {
+            wrote(&mut session, author, turns);
+        }
         let Some(prompt) = &exchange.prompt else {
             continue;
         };
@@ -85,6 +90,7 @@ pub(crate) fn session(
         };
         session.started = session.started.or(exchange.at);
         session.ended = session.ended.max(exchange.ended());
+        wrote(&mut session, Author::Human, 1);
         session.turns.push(Turn {
             author: Author::Human,
             id: id(&exchange.id),
@@ -108,6 +114,7 @@ pub(crate) fn session(
             Some(answer) => part.places.get(answer.place as usize).unwrap_or(place),
             None => place,
         };
+        wrote(&mut session, Author::Assistant, 1);
         session.turns.push(Turn {
             author: Author::Assistant,
             id: if answer.id.is_empty() {
@@ -136,6 +143,12 @@ pub(crate) fn session(
         session.turns[last].feedback.push(signal);
     }
     Some(session)
+}
+
+fn wrote(session: &mut Session, author: Author, turns: u32) {
+    if turns > 0 {
+        *session.wrote.entry(author).or_default() += u64::from(turns);
+    }
 }
 
 /// Whether a session that ends with these turns, a person's and perhaps the answer to it, was left

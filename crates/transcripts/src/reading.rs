@@ -4,6 +4,7 @@
 //! with their answers as [`Exchange`]s, counts what is left out, and never holds more of one file
 //! than its limits.
 
+mod others;
 mod recorder;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use skillopt_core::Instant;
 use skillopt_core::feedback::Happened;
 
+pub(crate) use self::others::Others;
 pub(crate) use self::recorder::Recorder;
 pub(crate) use crate::names::{instant, short};
 use crate::reason::Reason;
@@ -91,6 +93,9 @@ pub(crate) struct Exchange {
     /// Hash of the id of the message it follows; 0 when that is not known.
     #[serde(default)]
     pub(crate) after: u64,
+    /// What others wrote meanwhile.
+    #[serde(rename = "o", default, skip_serializing_if = "Others::is_empty")]
+    pub(crate) others: Others,
 }
 
 impl Exchange {
@@ -163,6 +168,10 @@ pub(crate) struct Reading {
     place: u32,
     /// The last exchange still goes on.
     open: bool,
+    /// What others wrote before the exchange that comes next.
+    before: Others,
+    /// The last prompt was not kept, so what others write until the next one is not counted.
+    lost: bool,
 }
 
 impl Reading {

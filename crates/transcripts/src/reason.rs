@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::session::Author;
+
 /// What a [`Reason`] counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -167,6 +169,62 @@ reasons! {
     HalfWritten, "half_written", Record, "The last line is still being written; it is read next time.";
     /// Bytes that are no text were replaced; the record is used all the same.
     Repaired, "repaired", Record, "Bytes that are no text were replaced; the record is used.";
+}
+
+impl Reason {
+    /// Who wrote a record that is left out for this reason, where it is a turn of somebody else than
+    /// the person and the agent.
+    pub(crate) const fn author(self) -> Option<Author> {
+        match self {
+            Self::ToolResult => Some(Author::Tool),
+            Self::Context | Self::Compaction => Some(Author::System),
+            Self::Meta | Self::MachinePrompt => Some(Author::Generated),
+            Self::ExcludedFile
+            | Self::Vanished
+            | Self::Unreadable
+            | Self::NotAFile
+            | Self::FolderLoop
+            | Self::SameFile
+            | Self::BrokenCompression
+            | Self::TooMuch
+            | Self::BusyDatabase
+            | Self::DamagedDatabase
+            | Self::UnknownSchema
+            | Self::SubagentFile
+            | Self::OwnCall
+            | Self::EngineCall
+            | Self::AgentSession
+            | Self::Subagent
+            | Self::NoHumanTurn
+            | Self::OtherProject
+            | Self::BeforeSince
+            | Self::TooManySessions
+            | Self::Copy
+            | Self::OnlyInHistory
+            | Self::AbandonedBranch
+            | Self::OtherExtension
+            | Self::OtherDirectory
+            | Self::ExcludedDirectory
+            | Self::Private
+            | Self::Wordless
+            | Self::BeyondLimit
+            | Self::Sidechain
+            | Self::RequestCopy
+            | Self::Interruption
+            | Self::SlashCommand
+            | Self::LocalCommand
+            | Self::ApiError
+            | Self::OtherForm
+            | Self::Bookkeeping
+            | Self::UnknownType
+            | Self::Malformed
+            | Self::NotAnObject
+            | Self::LineTooLong
+            | Self::ValueTooLong
+            | Self::HalfWritten
+            | Self::Repaired => None,
+        }
+    }
 }
 
 #[cfg(test)]

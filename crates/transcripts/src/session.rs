@@ -1,19 +1,30 @@
 //! One session, the same for every agent.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use skillopt_core::Instant;
 use skillopt_core::agent::Agent;
 
-/// Who wrote a turn. Tools, programs and sub-agents write no turns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// Who wrote a turn.
+///
+/// Only the turns of the person and the agent have words here. What tools returned and what programs
+/// put in would be most of a session's bytes, and nothing is learned from it; it is counted
+/// ([`Session::wrote`]) and let go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Author {
     /// The person.
     Human,
     /// The agent: its last words before the next human turn.
     Assistant,
+    /// A tool: what a call returned.
+    Tool,
+    /// The agent's program, to the model: instructions, surroundings, summaries of what was said.
+    System,
+    /// A program in the person's place: prompts that nobody typed, texts of skills and commands.
+    Generated,
 }
 
 /// One turn. Its text is redacted, without private spans, and cut.
@@ -65,6 +76,9 @@ pub struct Session {
     pub ended: Option<Instant>,
     /// Human turns, each followed by the agent's answer if there was one.
     pub turns: Vec<Turn>,
+    /// How many turns each author wrote; none of those who wrote none. Those of the person and the
+    /// agent are the ones in `turns`.
+    pub wrote: BTreeMap<Author, u64>,
     /// Names of all tools called, each once, in order.
     pub tools: Vec<String>,
     /// Names of all skills used, each once, in order.

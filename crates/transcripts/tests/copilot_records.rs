@@ -297,3 +297,88 @@ fn only_event_logs_are_opened() {
     assert_eq!(harvest.sessions[0].id, "s2");
     assert_eq!(left_out(&harvest, Reason::FolderLoop), 0);
 }
+
+/// Written by hand after the published event schema, and for the refused call after what the agent
+/// reports to editors: no real log has any of them.
+#[test]
+fn rewound_turns_and_refused_calls_are_marked() {
+    let happened = |lines: &[String]| -> Vec<Vec<String>> {
+        let home = Home::new();
+        session(&home, "s1", &[&[start()], lines].concat());
+        let harvest = home.harvest();
+        assert!(harvest.unknown.is_empty(), "{:?}", harvest.unknown);
+        let turns = harvest.sessions[0].human_turns();
+        turns.map(|turn| turn.feedback.clone()).collect()
+    };
+    let talk = [
+        user(1, "one"),
+        agent(2, "done", &[]),
+        user(3, "two"),
+        agent(4, "done", &[]),
+    ];
+    let rewind = |event_id: &str| {
+        let data = format!(r#"{{"upToEventId":"{event_id}","eventsRemoved":2}}"#);
+        event(5, "session.snapshot_rewind", &data)
+    };
+    let undone = || vec!["neg:undone".to_owned()];
+    for (event_id, expected) in [
+        ("e1", [undone(), undone()]),
+        ("e3", [vec![], undone()]),
+        // An event of the answer, and one that the log no longer has.
+        ("e4", [vec![], vec![]]),
+        ("gone", [vec![], vec![]]),
+        ("", [vec![], vec![]]),
+    ] {
+        let lines = [&talk[..], &[rewind(event_id)]].concat();
+        assert_eq!(happened(&lines), expected, "{event_id}");
+        let lines = [&lines[..], &[user(6, "three"), agent(7, "done", &[])]].concat();
+        assert_eq!(happened(&lines)[2], Vec::<String>::new());
+    }
+    for (kind, data, refused) in [
+        (
+            "tool.execution_complete",
+            r#"{"toolCallId":"c","success":false,"error":{"message":"The user rejected this tool call.","code":"rejected"}}"#,
+            true,
+        ),
+        (
+            "tool.execution_complete",
+            r#"{"toolCallId":"c","success":false,"error":{"message":"The patch was \"rejected\"","code":"failure"}}"#,
+            false,
+        ),
+        (
+            "tool.execution_complete",
+            r#"{"toolCallId":"c","success":false,"error":{"message":"No.","code":"denied"}}"#,
+            false,
+        ),
+        (
+            "permission.completed",
+            r#"{"requestId":"r","result":{"kind":"denied-interactively-by-user"}}"#,
+            true,
+        ),
+        (
+            "permission.completed",
+            r#"{"requestId":"r","result":{"kind":"denied-by-rules"}}"#,
+            false,
+        ),
+        (
+            "permission.completed",
+            r#"{"requestId":"r","result":{"kind":"approved"}}"#,
+            false,
+        ),
+    ] {
+        let lines = [
+            user(1, "one"),
+            agent(2, "Let me.", &["bash"]),
+            event(3, kind, data),
+            agent(4, "Then not.", &[]),
+            user(5, "two"),
+            agent(6, "done", &[]),
+        ];
+        let expected = if refused {
+            vec!["neg:tool_rejected"]
+        } else {
+            vec![]
+        };
+        assert_eq!(happened(&lines)[0], expected, "{data}");
+    }
+}

@@ -313,3 +313,93 @@ fn nothing_but_chats_is_ever_asked_for() {
         .unwrap();
     assert_eq!(left_out(&editor.harvest(), Reason::UnknownSchema), 1);
 }
+
+/// The signals of what happened to each turn of the only chat.
+fn happened(bubbles: &[Value], back_to: &str) -> Vec<Vec<String>> {
+    let editor = Editor::new();
+    editor.list(&[("c1", "/w/app")]);
+    editor.chat("c1", bubbles);
+    if !back_to.is_empty() {
+        let headers: Vec<Value> = bubbles
+            .iter()
+            .map(|bubble| json!({"bubbleId": bubble["bubbleId"]}))
+            .collect();
+        editor.put(
+            "composerData:c1",
+            &json!({"currentBubbleId": back_to, "latestCheckpointId": "k", "fullConversationHeadersOnly": headers}),
+        );
+    }
+    let harvest = editor.harvest();
+    let turns = harvest.sessions[0].human_turns();
+    turns.map(|turn| turn.feedback.clone()).collect()
+}
+
+/// Written by hand: no sample of any version exists.
+#[test]
+fn going_back_to_a_checkpoint_takes_back_what_came_after_it() {
+    let talk = [
+        asked("b1", "one"),
+        told("b2", "done"),
+        asked("b3", "two"),
+        told("b4", "done"),
+        asked("b5", "three"),
+        told("b6", "done"),
+    ];
+    let none: [Vec<String>; 3] = Default::default();
+    for (back_to, first) in [
+        ("b1", 0),
+        ("b3", 1),
+        ("b5", 2),
+        ("", 3),
+        ("b4", 3),
+        ("gone", 3),
+    ] {
+        let mut expected = none.clone();
+        for turn in &mut expected[first..] {
+            turn.push("neg:undone".to_owned());
+        }
+        assert_eq!(happened(&talk, back_to), expected, "{back_to}");
+    }
+}
+
+#[test]
+fn a_call_the_person_rejected_marks_the_turn() {
+    let call = |tool: &Value| {
+        [
+            asked("b1", "rename it"),
+            json!({"type": 2, "bubbleId": "b2", "text": "", "toolFormerData": tool}),
+            told("b3", "What then?"),
+        ]
+    };
+    for (tool, refused) in [
+        (
+            json!({"name": "run_terminal_cmd", "status": "cancelled", "userDecision": "rejected"}),
+            true,
+        ),
+        (
+            json!({"name": "run_terminal_cmd", "status": "completed", "userDecision": "accepted"}),
+            false,
+        ),
+        (
+            json!({"name": "run_terminal_cmd", "status": "error"}),
+            false,
+        ),
+        (
+            json!({"name": "run_terminal_cmd", "userDecision": {"rejected": true}}),
+            false,
+        ),
+        // The editor refuses this one in the person's name.
+        (
+            json!({"name": "switch_mode", "userDecision": "rejected"}),
+            false,
+        ),
+    ] {
+        let expected: Vec<&str> = if refused {
+            // The session ends with it.
+            vec!["neg:tool_rejected", "neg:abandoned"]
+        } else {
+            vec![]
+        };
+        assert_eq!(happened(&call(&tool), ""), [expected], "{tool}");
+    }
+}

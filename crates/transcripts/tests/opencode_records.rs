@@ -408,3 +408,92 @@ fn the_real_database_says_what_was_left_out() {
     assert!(!format!("{secret:?}").contains("sk-proj"));
     assert_eq!(harvest.sessions.len(), 11);
 }
+
+/// The signals of what happened to each turn.
+fn happened(harvest: &skillopt_transcripts::Harvest) -> Vec<Vec<&str>> {
+    harvest.sessions[0]
+        .human_turns()
+        .map(|turn| turn.feedback.iter().map(String::as_str).collect())
+        .collect()
+}
+
+/// Written by hand after OpenCode's own code: no sample has a conversation that was taken back.
+#[test]
+fn what_was_taken_back_is_marked_until_the_conversation_goes_on() {
+    let home = OpenCode::new();
+    let db = home.database();
+    session(&db, "ses_1", "/w/app", 0);
+    for minute in 1..=3 {
+        said(&db, "ses_1", minute, &format!("request {minute}"));
+        answered(&db, "ses_1", minute, &[text("done")]);
+    }
+    for (revert, expected) in [
+        (json!(null), [0, 0, 0]),
+        (
+            json!({"messageID": "msg_ses_1_002", "snapshot": "s", "diff": "-a\n+b"}),
+            [0, 1, 1],
+        ),
+        // A part of an answer only; a message that is gone; something else.
+        (
+            json!({"messageID": "msg_ses_1_002a", "partID": "prt_1"}),
+            [0, 0, 0],
+        ),
+        (json!({"messageID": "msg_ses_1_009"}), [0, 0, 0]),
+        (json!({"messageID": ""}), [0, 0, 0]),
+        (json!("msg_ses_1_002"), [0, 0, 0]),
+    ] {
+        db.execute("UPDATE session SET revert = ?1", [revert.to_string()])
+            .unwrap();
+        let harvest = home.harvest();
+        let undone: Vec<usize> = happened(&harvest)
+            .iter()
+            .map(|signals| usize::from(*signals == ["neg:undone"]))
+            .collect();
+        assert_eq!(undone, expected, "{revert}");
+    }
+}
+
+/// The texts of the errors are those of OpenCode's own code.
+#[test]
+fn refused_calls_are_told_from_failed_ones() {
+    const REFUSED: &str = "The user rejected permission to use this specific tool call";
+    let turns = |prompt: &str, status: &str, error: &str| {
+        let home = OpenCode::new();
+        let db = home.database();
+        session(&db, "ses_1", "/w/app", 0);
+        said(&db, "ses_1", 1, prompt);
+        let call = json!({"type": "tool", "tool": "bash", "state": {"status": status, "input": {}, "error": error}});
+        answered(&db, "ses_1", 1, &[call, text("Then not.")]);
+        said(&db, "ses_1", 2, "go on");
+        answered(&db, "ses_1", 2, &[text("done")]);
+        let harvest = home.harvest();
+        let [session] = harvest.sessions.as_slice() else {
+            panic!("{harvest:#?}")
+        };
+        let refused = session.turns[0].feedback == ["neg:tool_rejected"];
+        (words(session).join("|"), refused)
+    };
+    let plain = |error: &str, status: &str| turns("clean up", status, error);
+    let two = || "clean up|go on".to_owned();
+    assert_eq!(plain(&format!("{REFUSED}."), "error"), (two(), true));
+    // Older versions.
+    let older = format!("{REFUSED}. You may try again with different parameters.");
+    assert_eq!(plain(&older, "error"), (two(), true));
+    let said = format!("{REFUSED} with the following feedback: use git rm");
+    assert_eq!(
+        plain(&said, "error"),
+        ("clean up|use git rm|go on".to_owned(), true)
+    );
+    for (error, status) in [
+        (format!("{REFUSED}."), "completed"),
+        ("Rule prevents tool usage.".to_owned(), "error"),
+        (format!("grep: {REFUSED}."), "error"),
+    ] {
+        assert_eq!(plain(&error, status), (two(), false), "{error}");
+    }
+    // `opencode run`, where nobody is asked and everything that would be asked for is refused.
+    assert_eq!(
+        turns("\"clean up\"", "error", &format!("{REFUSED}.")),
+        (two(), false)
+    );
+}

@@ -72,8 +72,17 @@ fn answers(harvest: &Harvest) -> Vec<&str> {
         .collect()
 }
 
+/// The requests that were edited and sent again.
+fn resent(harvest: &Harvest) -> Vec<&str> {
+    harvest.sessions[0]
+        .human_turns()
+        .filter(|turn| turn.feedback.iter().any(|signal| signal == "neg:resent"))
+        .map(|turn| turn.text.as_str())
+        .collect()
+}
+
 #[test]
-fn only_the_branch_of_the_last_entry_counts() {
+fn the_branch_of_the_last_entry_counts_with_the_requests_that_were_sent_again_on_it() {
     let lines = [
         HEADER.to_owned(),
         user(1, "a", None, "write a parser"),
@@ -85,9 +94,13 @@ fn only_the_branch_of_the_last_entry_counts() {
         agent(6, "f", "e", "one table", "stop"),
     ];
     let harvest = read(&lines);
-    assert_eq!(prompts(&harvest), [["write a parser", "with fewer tables"]]);
-    assert_eq!(answers(&harvest), ["with a table", "one table"]);
-    assert_eq!(left_out(&harvest, Reason::AbandonedBranch), 1);
+    assert_eq!(
+        prompts(&harvest),
+        [["write a parser", "no, by hand", "with fewer tables"]]
+    );
+    assert_eq!(answers(&harvest), ["with a table", "by hand", "one table"]);
+    assert_eq!(resent(&harvest), ["no, by hand"]);
+    assert_eq!(left_out(&harvest, Reason::AbandonedBranch), 0);
 
     // And back to the branch that was left.
     let mut lines = lines.to_vec();
@@ -98,13 +111,17 @@ fn only_the_branch_of_the_last_entry_counts() {
         [["write a parser", "no, by hand", "go on by hand"]]
     );
     assert_eq!(answers(&harvest), ["with a table", "by hand"]);
+    // What was tried in between was left, not sent again.
+    assert!(resent(&harvest).is_empty());
     assert_eq!(left_out(&harvest, Reason::AbandonedBranch), 1);
 
     // And to before the first entry.
     lines.push(user(8, "h", None, "start over"));
     let harvest = read(&lines);
-    assert_eq!(prompts(&harvest), [["start over"]]);
-    assert_eq!(left_out(&harvest, Reason::AbandonedBranch), 4);
+    assert_eq!(prompts(&harvest), [["write a parser", "start over"]]);
+    assert_eq!(answers(&harvest), ["with a table"]);
+    assert_eq!(resent(&harvest), ["write a parser"]);
+    assert_eq!(left_out(&harvest, Reason::AbandonedBranch), 3);
 }
 
 #[test]

@@ -103,28 +103,28 @@ fn of_event(name: &[u8]) -> Head<'_> {
         | b"patch_apply_end" => Head::Parse,
         b"context_compacted" => Head::Skip(Reason::Compaction),
         b"error" | b"stream_error" => Head::Skip(Reason::ApiError),
-        b"exec_command_begin"
-        | b"exec_command_output_delta"
-        | b"mcp_tool_call_begin"
-        | b"mcp_tool_call_end"
-        | b"web_search_begin"
+        // What the tool returned stands in a response item as well.
+        b"mcp_tool_call_end"
         | b"web_search_end"
-        | b"image_generation_begin"
         | b"image_generation_end"
         | b"view_image_tool_call"
-        | b"dynamic_tool_call_request"
-        | b"dynamic_tool_call_response" => Head::Skip(Reason::ToolResult),
+        | b"dynamic_tool_call_response" => Head::Skip(Reason::OtherForm),
         b"agent_reasoning"
         | b"agent_reasoning_raw_content"
         | b"agent_reasoning_section_break"
         | b"background_event"
         | b"deprecation_notice"
+        | b"dynamic_tool_call_request"
         | b"entered_review_mode"
+        | b"exec_command_begin"
+        | b"exec_command_output_delta"
         | b"exited_review_mode"
         | b"guardian_assessment"
         | b"hook_completed"
         | b"hook_started"
+        | b"image_generation_begin"
         | b"item_started"
+        | b"mcp_tool_call_begin"
         | b"model_reroute"
         | b"plan_update"
         | b"session_configured"
@@ -138,7 +138,8 @@ fn of_event(name: &[u8]) -> Head<'_> {
         | b"turn_diff"
         | b"turn_started"
         | b"undo_started"
-        | b"warning" => Head::Skip(Reason::Bookkeeping),
+        | b"warning"
+        | b"web_search_begin" => Head::Skip(Reason::Bookkeeping),
         _ => Head::Unknown {
             family: "event_msg",
             name,
@@ -184,7 +185,7 @@ pub(super) fn of_item(name: &[u8]) -> Head<'_> {
         | b"WebSearch"
         | b"ImageView"
         | b"ImageGeneration"
-        | b"CollabAgentToolCall" => Head::Skip(Reason::ToolResult),
+        | b"CollabAgentToolCall" => Head::Skip(Reason::OtherForm),
         b"ContextCompaction" => Head::Skip(Reason::Compaction),
         b"HookPrompt" => Head::Skip(Reason::MachinePrompt),
         b"Plan" | b"Reasoning" | b"EnteredReviewMode" | b"ExitedReviewMode"
@@ -229,7 +230,7 @@ mod tests {
             ),
             (
                 r#"{"type":"event_msg","payload":{"type":"item_completed","thread_id":"t","turn_id":"u","item":{"type":"CommandExecution","#,
-                Head::Skip(Reason::ToolResult),
+                Head::Skip(Reason::OtherForm),
             ),
             (
                 r#"{"type":"event_msg","payload":{"type":"item_completed","item":{"id":1,"type":"UserMessage","#,

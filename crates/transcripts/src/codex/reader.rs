@@ -22,7 +22,7 @@ use crate::rules::Kept;
 use crate::skills;
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// Most forms of messages that wait at a time.
 const WAITING_LIMIT: usize = 64;
@@ -91,7 +91,9 @@ impl Reader {
     /// One line.
     pub(crate) fn line(&mut self, line: &[u8], recorder: &mut Recorder<'_>) {
         let head = match head(line) {
-            Head::Skip(Reason::ToolResult) if may_be_rejection(line) => Head::Parse,
+            Head::Skip(Reason::ToolResult | Reason::OtherForm) if may_be_rejection(line) => {
+                Head::Parse
+            }
             head => head,
         };
         if head != Head::Parse {

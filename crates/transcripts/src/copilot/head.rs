@@ -24,8 +24,12 @@ pub(super) fn beginning(line: &[u8]) -> Head<'_> {
 /// Looks at a whole line.
 pub(super) fn head(line: &[u8]) -> Head<'_> {
     match kind(line) {
-        // What a tool returned is needed only where it says which files it wrote.
-        Some(b"tool.execution_complete") if memmem::find(line, b"\"fileEdits\"").is_none() => {
+        // What a tool returned is needed only where it says which files it wrote, or that the
+        // person refused it.
+        Some(b"tool.execution_complete")
+            if memmem::find(line, b"\"fileEdits\"").is_none()
+                && memmem::find(line, b"\"rejected\"").is_none() =>
+        {
             Head::Skip(Reason::ToolResult)
         }
         Some(name) => of_type(name),
@@ -56,6 +60,8 @@ pub(super) fn of_type(name: &[u8]) -> Head<'_> {
         | b"user.message"
         | b"assistant.message"
         | b"tool.execution_complete"
+        | b"permission.completed"
+        | b"session.snapshot_rewind"
         | b"skill.invoked"
         | b"abort" => Head::Parse,
         b"system.message" | b"system.notification" | b"skill.context_delivered_ref" => {
@@ -71,44 +77,38 @@ pub(super) fn of_type(name: &[u8]) -> Head<'_> {
             Head::Skip(Reason::SlashCommand)
         }
         b"tool.user_requested" => Head::Skip(Reason::LocalCommand),
-        _ if is_tool(name) => Head::Skip(Reason::ToolResult),
+        b"external_tool.completed" => Head::Skip(Reason::ToolResult),
         _ if is_bookkeeping(name) => Head::Skip(Reason::Bookkeeping),
         _ => Head::Unknown(name),
     }
 }
 
-/// Tools at work, and what other programs and sub-agents do.
-fn is_tool(name: &[u8]) -> bool {
-    const FAMILIES: [&[u8]; 7] = [
-        b"tool.",
-        b"external_tool.",
-        b"mcp.",
-        b"mcp_app.",
-        b"subagent.",
-        b"hook.",
-        b"tool_search.",
-    ];
-    FAMILIES.iter().any(|family| name.starts_with(family))
-}
-
-/// State of the program, and questions it asks beside the conversation.
+/// State of the program, tools at work, what other programs and sub-agents do, and questions that
+/// are asked beside the conversation.
 fn is_bookkeeping(name: &[u8]) -> bool {
-    const FAMILIES: [&[u8]; 13] = [
+    const FAMILIES: [&[u8]; 20] = [
         b"auto_mode_switch.",
         b"capabilities.",
         b"commands.",
         b"elicitation.",
         b"exit_plan_mode.",
+        b"external_tool.",
         b"factory.",
+        b"hook.",
+        b"mcp.",
+        b"mcp_app.",
         b"pending_messages.",
         b"permission.",
         b"sampling.",
         b"session.canvas.",
         b"session_limits_exhausted.",
+        b"subagent.",
+        b"tool.",
+        b"tool_search.",
         b"ui.",
         b"user_input.",
     ];
-    const NAMES: [&[u8]; 47] = [
+    const NAMES: [&[u8]; 46] = [
         b"assistant.idle",
         b"assistant.intent",
         b"assistant.message_delta",
@@ -147,7 +147,6 @@ fn is_bookkeeping(name: &[u8]) -> bool {
         b"session.schedule_rearmed",
         b"session.session_limits_changed",
         b"session.skills_loaded",
-        b"session.snapshot_rewind",
         b"session.task_complete",
         b"session.title_changed",
         b"session.todos_changed",
@@ -182,7 +181,7 @@ mod tests {
             ),
             (
                 r#"{"type":"subagent.started","data":{"#,
-                Head::Skip(Reason::ToolResult),
+                Head::Skip(Reason::Bookkeeping),
             ),
             (
                 r#"{"type":"tool.execution_complete","data":{"success":true}}"#,
@@ -191,6 +190,14 @@ mod tests {
             (
                 r#"{"type":"tool.execution_complete","data":{"fileEdits":[]}}"#,
                 Head::Parse,
+            ),
+            (
+                r#"{"type":"tool.execution_complete","data":{"error":{"code":"rejected"}}}"#,
+                Head::Parse,
+            ),
+            (
+                r#"{"type":"tool.execution_start","data":{"#,
+                Head::Skip(Reason::Bookkeeping),
             ),
             (
                 r#"{"type":"session.dream","data":{"#,

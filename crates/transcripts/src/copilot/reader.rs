@@ -11,7 +11,7 @@ use crate::reason::Reason;
 use crate::record::parsed;
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// Most skills that wait for the prompt they were called with.
 const CALLED_LIMIT: usize = 16;
@@ -108,10 +108,30 @@ impl State {
             }
             "tool.execution_complete" => {
                 recorder.skip(Reason::ToolResult);
+                // `denied` is what a rule or a hook says.
+                if data
+                    .error
+                    .0
+                    .as_ref()
+                    .is_some_and(|error| &*error.code == "rejected")
+                {
+                    recorder.tool_rejected();
+                }
                 for edit in data.file_edits.0.iter().filter_map(|it| it.0.as_ref()) {
                     self.says_edits = true;
                     recorder.file(&edit.path);
                 }
+            }
+            "permission.completed" => {
+                recorder.skip(Reason::Bookkeeping);
+                let decision = data.result.0.as_ref().map_or("", |result| &*result.kind);
+                if decision == "denied-interactively-by-user" {
+                    recorder.tool_rejected();
+                }
+            }
+            "session.snapshot_rewind" => {
+                recorder.skip(Reason::Bookkeeping);
+                recorder.taken_back_from(&data.up_to_event_id);
             }
             "session.shutdown" => {
                 recorder.skip(Reason::Bookkeeping);

@@ -48,6 +48,15 @@ pub(super) struct Data<'a> {
     pub(super) file_edits: List<Object<FileEdit<'a>>>,
     pub(super) code_changes: Object<CodeChanges<'a>>,
 
+    /// Of a call that failed.
+    pub(super) error: Object<Failure<'a>>,
+
+    // permission.completed
+    pub(super) result: Object<Decision<'a>>,
+
+    // session.snapshot_rewind: the first event that was taken back
+    pub(super) up_to_event_id: Text<'a>,
+
     // skill.invoked
     pub(super) name: Text<'a>,
     pub(super) trigger: Text<'a>,
@@ -77,6 +86,20 @@ pub(super) struct Request<'a> {
 pub(super) struct FileEdit<'a> {
     #[serde(borrow)]
     pub(super) path: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Failure<'a> {
+    #[serde(borrow)]
+    pub(super) code: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Decision<'a> {
+    #[serde(borrow)]
+    pub(super) kind: Text<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -13,6 +13,9 @@ pub(super) struct Chat<'a> {
     pub(super) conversation: Content<'a, Bubble<'a>>,
     #[serde(rename = "fullConversationHeadersOnly")]
     pub(super) headers: Content<'a, Header<'a>>,
+    /// The message to whose checkpoint the person went back, until the chat goes on from there and
+    /// the messages behind it are removed.
+    pub(super) current_bubble_id: Text<'a>,
 }
 
 /// Where a message of a chat is.
@@ -44,6 +47,8 @@ pub(super) struct Tool<'a> {
     #[serde(borrow)]
     pub(super) name: Text<'a>,
     pub(super) status: Text<'a>,
+    /// `accepted` or `rejected`, where the person was asked.
+    pub(super) user_decision: Text<'a>,
     /// What it was called with, as JSON in a string.
     pub(super) raw_args: Text<'a>,
     /// The same in the editor's own words.

@@ -15,9 +15,10 @@ use crate::collection::{Collection, Listed, Place, SESSION_LIMIT, version};
 use crate::database::{Database, DatabaseFiles, VALUE_LIMIT, bytes, number, size, text, why};
 use crate::files::State;
 use crate::lenient::{Content, parse};
-use crate::reading::{Counts, Recorder};
+use crate::reading::{Counts, Recorder, short};
 use crate::reason::Reason;
 use crate::scope::Project;
+use crate::session::Author;
 
 /// The database below a home, if it is one of the editor.
 pub(crate) fn places(home: &Path) -> Vec<Place> {
@@ -140,6 +141,7 @@ impl Editor {
         }
         recorder.place(known.map_or("", |known| &known.directory), "");
         let mut bubbles = Vec::new();
+        let mut back_to = String::new();
         let mut looked_at = self
             .value(&format!("{CHAT}{id}"), &mut |value| {
                 let value = match value {
@@ -151,6 +153,7 @@ impl Editor {
                     return recorder.skip(Reason::Malformed);
                 };
                 recorder.time(chat.created_at.0);
+                short(&chat.current_bubble_id).clone_into(&mut back_to);
                 if let Content::Blocks(conversation) = &chat.conversation {
                     for bubble in conversation {
                         told(bubble, &bubble.bubble_id, recorder);
@@ -183,6 +186,9 @@ impl Editor {
             })?;
             looked_at += size.unwrap_or_default();
         }
+        if !back_to.is_empty() {
+            recorder.taken_back_from(&back_to);
+        }
         Ok(looked_at)
     }
 }
@@ -209,6 +215,13 @@ fn told(bubble: &Bubble<'_>, id: &str, recorder: &mut Recorder<'_>) {
 /// A tool call: its name, and the file it wrote.
 fn called(tool: &Tool<'_>, recorder: &mut Recorder<'_>) {
     recorder.tool(&tool.name);
+    if matches!(&*tool.status, "completed" | "error") {
+        recorder.beside(Author::Tool);
+    }
+    // The editor itself refuses to change its mode where the person once did.
+    if &*tool.user_decision == "rejected" && &*tool.name != "switch_mode" {
+        recorder.tool_rejected();
+    }
     let writes = matches!(
         &*tool.name,
         "edit_file" | "edit_file_v2" | "search_replace" | "write" | "delete_file" | "apply_patch"

@@ -8,6 +8,7 @@ use super::record::{Message, Part};
 use crate::lenient::{NotReadable, parse};
 use crate::reading::Recorder;
 use crate::reason::Reason;
+use crate::session::Author;
 
 /// Most bytes of one person's message that are put together from its parts.
 const RAW_LIMIT: usize = 1024 * 1024;
@@ -17,6 +18,8 @@ pub(super) struct Conversation<'c, 'r> {
     recorder: &'c mut Recorder<'r>,
     directory: String,
     now: Now,
+    /// The prompt at hand came from a command line, where nobody is asked whether a tool may be called.
+    unattended: bool,
     spare: Vec<u8>,
 }
 
@@ -52,6 +55,7 @@ impl<'c, 'r> Conversation<'c, 'r> {
             recorder,
             directory: directory.to_owned(),
             now: Now::Nothing,
+            unattended: false,
             spare: Vec::new(),
         }
     }
@@ -139,10 +143,19 @@ impl<'c, 'r> Conversation<'c, 'r> {
                 }
             }
             ("compaction", Now::Human { compaction, .. }) => *compaction = true,
-            ("tool", Now::Agent { .. }) => tool(&part, self.recorder),
+            ("tool", Now::Agent { id, at }) => {
+                tool(&part, self.recorder);
+                if let (Some(said), false) = (refusal(&part), self.unattended) {
+                    self.recorder.tool_rejected();
+                    if !said.is_empty() {
+                        self.recorder.human(&format!("{id}:refusal"), *at, said);
+                    }
+                }
+            }
             ("tool-invocation", Now::Agent { .. }) => {
                 if let Some(invocation) = &part.invocation.0 {
                     self.recorder.tool(&invocation.tool_name);
+                    self.recorder.beside(Author::Tool);
                 }
             }
             (
@@ -169,9 +182,12 @@ impl<'c, 'r> Conversation<'c, 'r> {
         }
     }
 
-    /// There are no more messages.
-    pub(super) fn end(&mut self) {
+    /// There are no more messages. `revert` is the first one that was taken back, if any was.
+    pub(super) fn end(&mut self, revert: &str) {
         self.end_message();
+        if !revert.is_empty() {
+            self.recorder.taken_back_from(revert);
+        }
     }
 
     fn end_message(&mut self) {
@@ -196,7 +212,9 @@ impl<'c, 'r> Conversation<'c, 'r> {
             });
             return self.recorder.aside(&id, at);
         }
-        self.recorder.human(&id, at, &without_shell_quotes(&words));
+        let typed = without_shell_quotes(&words);
+        self.unattended = matches!(typed, Cow::Owned(_));
+        self.recorder.human(&id, at, &typed);
     }
 }
 
@@ -211,6 +229,9 @@ fn reason(fault: NotReadable) -> Reason {
 fn tool(part: &Part<'_>, recorder: &mut Recorder<'_>) {
     recorder.tool(&part.tool);
     let Some(state) = &part.state.0 else { return };
+    if matches!(&*state.status, "completed" | "error") {
+        recorder.beside(Author::Tool);
+    }
     let Some(input) = &state.input.0 else { return };
     match &*part.tool {
         "skill" => recorder.skill(&input.name),
@@ -227,6 +248,25 @@ fn tool(part: &Part<'_>, recorder: &mut Recorder<'_>) {
         }
         _ => {}
     }
+}
+
+/// How the error of a call begins that the person refused.
+const REFUSED: &str = "The user rejected permission to use this specific tool call";
+/// What stands before the person's own words, where there are any.
+const SAID: &str = "with the following feedback:";
+
+/// What the person said when refusing a call, possibly nothing; `None` when it was not refused. A
+/// call that the settings forbid has another error.
+fn refusal<'a>(part: &'a Part<'_>) -> Option<&'a str> {
+    let state = part.state.0.as_ref()?;
+    let rest = (&*state.status == "error")
+        .then(|| state.error.strip_prefix(REFUSED))
+        .flatten()?;
+    Some(
+        rest.trim_start()
+            .strip_prefix(SAID)
+            .map_or("", |said| said.trim()),
+    )
 }
 
 /// The words as they were typed: `opencode run` puts every argument that has a space in it between

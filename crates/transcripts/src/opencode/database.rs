@@ -6,10 +6,11 @@ use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Row};
 
 use super::conversation::Conversation;
+use super::record::Revert;
 use crate::collection::{Collection, Listed, SESSION_LIMIT, version};
 use crate::database::{Database, DatabaseFiles, VALUE_LIMIT, bytes, number, size, text, why};
 use crate::files::State;
-use crate::lenient::Number;
+use crate::lenient::{Number, parse};
 use crate::own_calls;
 use crate::reading::{Counts, Recorder};
 use crate::reason::Reason;
@@ -246,7 +247,9 @@ impl OpenCode {
                 None => {}
             }
         }
-        conversation.end();
+        let mut spare = Vec::new();
+        let revert = parse::<Revert<'_>>(session.revert.as_bytes(), &mut spare);
+        conversation.end(revert.as_ref().map_or("", |(revert, _)| &*revert.message));
         Ok(looked_at)
     }
 }

@@ -77,6 +77,8 @@ pub(super) struct ToolState<'a> {
     #[serde(borrow)]
     pub(super) status: Text<'a>,
     pub(super) input: Object<Input<'a>>,
+    /// Why it failed.
+    pub(super) error: Text<'a>,
 }
 
 /// What tools are called with, as far as it is looked at.
@@ -109,4 +111,14 @@ pub(super) struct Session<'a> {
     #[serde(rename = "parentID")]
     pub(super) parent: Present,
     pub(super) time: Object<Times>,
+    pub(super) revert: Object<Revert<'a>>,
+}
+
+/// Where a conversation was taken back to, until it goes on and what was taken back is removed.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Revert<'a> {
+    /// The first message that was taken back.
+    #[serde(borrow, rename = "messageID")]
+    pub(super) message: Text<'a>,
 }

@@ -163,7 +163,13 @@ impl Storage {
                 }
             }
         }
-        conversation.end();
+        conversation.end(
+            session
+                .revert
+                .0
+                .as_ref()
+                .map_or("", |revert| &*revert.message),
+        );
         looked_at
     }
 }

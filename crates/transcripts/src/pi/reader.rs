@@ -17,7 +17,7 @@ use crate::rules::Kept;
 use crate::{skills, words};
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// Answers longer than this many bytes are made fit to be kept at once; shorter ones only when it
 /// is known which of them count.
@@ -82,12 +82,21 @@ impl Reader {
 impl State {
     /// An entry of which only the place in the tree is needed.
     fn node(&mut self, id: &str, parent: &str, kind: Kind<'_>, recorder: &mut Recorder<'_>) {
-        match kind {
-            Kind::Skip(reason) => recorder.skip(reason),
-            Kind::Unknown(name) => recorder.unknown(name),
-            Kind::UnknownRole(name) => recorder.unknown(&format!("message/{name}")),
-        }
-        self.tree.add(short(id), short(parent), None, recorder);
+        let author = match kind {
+            Kind::Skip(reason) => {
+                recorder.leave_out(reason);
+                reason.author()
+            }
+            Kind::Unknown(name) => {
+                recorder.unknown(name);
+                None
+            }
+            Kind::UnknownRole(name) => {
+                recorder.unknown(&format!("message/{name}"));
+                None
+            }
+        };
+        self.tree.beside(short(id), short(parent), author, recorder);
     }
 
     fn record(&mut self, record: &Record<'_>, recorder: &mut Recorder<'_>) {

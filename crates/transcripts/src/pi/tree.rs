@@ -11,6 +11,7 @@ use skillopt_core::Instant;
 use crate::reading::Recorder;
 use crate::reason::Reason;
 use crate::rules::Kept;
+use crate::session::Author;
 
 /// Most entries kept of one file.
 const ENTRY_LIMIT: usize = 200_000;
@@ -63,6 +64,9 @@ struct Entry {
     id: String,
     parent: Option<u32>,
     says: Option<Box<Says>>,
+    /// Whose turn it is, of those whose words are not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    beside: Option<Author>,
 }
 
 impl From<Vec<Entry>> for Tree {
@@ -89,6 +93,28 @@ impl Tree {
         id: &str,
         parent: &str,
         says: Option<Says>,
+        recorder: &mut Recorder<'_>,
+    ) {
+        self.add_entry(id, parent, says, None, recorder);
+    }
+
+    /// Adds an entry of which nothing is kept but its place, and who wrote it.
+    pub(super) fn beside(
+        &mut self,
+        id: &str,
+        parent: &str,
+        author: Option<Author>,
+        recorder: &mut Recorder<'_>,
+    ) {
+        self.add_entry(id, parent, None, author, recorder);
+    }
+
+    fn add_entry(
+        &mut self,
+        id: &str,
+        parent: &str,
+        says: Option<Says>,
+        beside: Option<Author>,
         recorder: &mut Recorder<'_>,
     ) {
         let person = matches!(says, Some(Says::Person { .. }));
@@ -122,6 +148,7 @@ impl Tree {
             id: id.to_owned(),
             parent,
             says: says.filter(|_| fits).map(Box::new),
+            beside,
         });
     }
 
@@ -147,35 +174,107 @@ impl Tree {
         self.entries.push(entry);
     }
 
-    /// Tells the recorder what stands on the branch of the last entry, and lets go of everything.
+    /// Tells the recorder what stands on the branch of the last entry, and lets go of everything. A
+    /// prompt beside it that was edited and sent again is told as well, with what came of it.
     pub(super) fn tell(&mut self, recorder: &mut Recorder<'_>) {
-        let mut on_branch = vec![false; self.entries.len()];
-        let mut at = self.entries.len().checked_sub(1);
-        while let Some(position) = at {
-            on_branch[position] = true;
-            // A parent stands before its child, so this comes to an end.
-            at = self.entries[position].parent.map(|parent| parent as usize);
-        }
+        let sides = self.sides();
         let entries = std::mem::take(&mut self.entries);
         let mut edits: HashMap<u32, String> = HashMap::new();
         let mut said = Vec::new();
-        for (position, entry) in entries.into_iter().enumerate() {
-            match (on_branch[position], entry.says.map(|says| *says)) {
-                (true, Some(Says::Edit { target, words })) => {
+        for ((position, entry), side) in entries.into_iter().enumerate().zip(sides) {
+            match (side, entry.says.map(|says| *says), entry.beside) {
+                (Side::Branch, Some(Says::Edit { target, words }), _) => {
                     edits.insert(target, words);
                 }
-                (true, Some(says)) => said.push((position, says)),
-                (false, Some(Says::Person { .. })) => recorder.skip(Reason::AbandonedBranch),
-                (false, Some(Says::Agent { .. } | Says::Edit { .. })) | (_, None) => {}
+                (Side::Left, Some(Says::Person { .. }), _) => {
+                    recorder.skip(Reason::AbandonedBranch);
+                }
+                (Side::Left, _, _) | (Side::Resent, Some(Says::Edit { .. }), _) => {}
+                (Side::Branch | Side::Resent, Some(says), _) => {
+                    said.push((position, side, Told::Says(says)));
+                }
+                (Side::Branch | Side::Resent, None, Some(author)) => {
+                    said.push((position, side, Told::Beside(author)));
+                }
+                (Side::Branch | Side::Resent, None, None) => {}
             }
         }
-        for (position, says) in said {
+        for (position, side, told) in said {
+            let says = match told {
+                Told::Says(says) => says,
+                Told::Beside(author) => {
+                    recorder.beside(author);
+                    continue;
+                }
+            };
             let edit = u32::try_from(position)
                 .ok()
                 .and_then(|at| edits.remove(&at));
+            let prompt = matches!(says, Says::Person { .. });
             says.tell(edit, recorder);
+            if prompt && side == Side::Resent {
+                recorder.resent();
+            }
         }
         *self = Self::default();
+    }
+
+    /// On which side each entry is.
+    fn sides(&self) -> Vec<Side> {
+        let mut sides = vec![Side::Left; self.entries.len()];
+        // The last prompt of the branch that follows an entry, by that entry.
+        let mut prompts: HashMap<Option<u32>, usize> = HashMap::new();
+        let mut at = self.entries.len().checked_sub(1);
+        while let Some(position) = at {
+            let entry = &self.entries[position];
+            sides[position] = Side::Branch;
+            if entry.is_prompt() {
+                prompts.insert(entry.parent, position);
+            }
+            // A parent stands before its child, so this comes to an end.
+            at = entry.parent.map(|parent| parent as usize);
+        }
+        for (position, entry) in self.entries.iter().enumerate() {
+            let resent = if entry.is_prompt() {
+                prompts
+                    .get(&entry.parent)
+                    .is_some_and(|&again| again > position)
+            } else {
+                // What came of a prompt is where the prompt is.
+                entry
+                    .parent
+                    .is_some_and(|parent| sides[parent as usize] == Side::Resent)
+            };
+            if resent && sides[position] == Side::Left {
+                sides[position] = Side::Resent;
+            }
+        }
+        sides
+    }
+}
+
+/// Where an entry is, seen from the last one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    /// On its branch.
+    Branch,
+    /// Beside it: a prompt that was edited and sent again there, or what came of it.
+    Resent,
+    /// On another branch.
+    Left,
+}
+
+/// What an entry is told as.
+enum Told {
+    Says(Says),
+    Beside(Author),
+}
+
+impl Entry {
+    fn is_prompt(&self) -> bool {
+        self.says
+            .as_deref()
+            .is_some_and(|says| matches!(says, Says::Person { .. }))
     }
 }
 

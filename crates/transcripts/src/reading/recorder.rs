@@ -9,11 +9,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use skillopt_core::Instant;
 use skillopt_core::agent::Agent;
 
-use super::{Answer, Exchange, Place, Prompt, Reading};
+use super::{Answer, Exchange, Others, Place, Prompt, Reading};
 use crate::names::{clean, hash, is_absolute, short, tool_name};
 use crate::own_calls::{self, Evidence};
 use crate::reason::Reason;
 use crate::rules::{ANSWER_LIMIT, HUMAN_LIMIT, Kept, Rules};
+use crate::session::Author;
 
 /// Most bytes of words, names and ids kept of one file.
 const TEXT_LIMIT: usize = 8 * 1024 * 1024;
@@ -71,8 +72,27 @@ impl<'r> Recorder<'r> {
         }
     }
 
+    /// Leaves a record out. Whoever wrote it had a turn in the exchange at hand.
     pub(crate) fn skip(&mut self, reason: Reason) {
+        self.leave_out(reason);
+        if let Some(author) = reason.author() {
+            self.beside(author);
+        }
+    }
+
+    /// Counts a record under its reason and under nothing else.
+    pub(crate) fn leave_out(&mut self, reason: Reason) {
         self.reading.counts.add(reason);
+    }
+
+    /// A turn of somebody else than the person and the agent.
+    pub(crate) fn beside(&mut self, author: Author) {
+        let reading = &mut self.reading;
+        match reading.exchanges.last_mut().filter(|_| reading.open) {
+            Some(exchange) => exchange.others.add(author),
+            None if reading.lost => {}
+            None => reading.before.add(author),
+        }
     }
 
     /// Counts a record type nobody knows, by its name and the version that wrote it.
@@ -266,6 +286,7 @@ impl<'r> Recorder<'r> {
             key,
             words,
             after,
+            others: Others::default(),
         });
     }
 
@@ -298,12 +319,15 @@ impl<'r> Recorder<'r> {
             key,
             words: 0,
             after: 0,
+            others: Others::default(),
         });
     }
 
-    fn begin(&mut self, exchange: Exchange) {
+    fn begin(&mut self, mut exchange: Exchange) {
+        exchange.others = std::mem::take(&mut self.reading.before);
         self.reading.exchanges.push(exchange);
         self.reading.open = true;
+        self.reading.lost = false;
     }
 
     /// The agent called a tool.
@@ -374,7 +398,7 @@ impl<'r> Recorder<'r> {
                 exchange.answer = None;
             }
         }
-        reading.exchanges.retain(Exchange::says_something);
+        reading.exchanges = without_silence(reading.exchanges);
         for exchange in &mut reading.exchanges {
             if exchange.id.is_empty() && exchange.at.is_none() && exchange.prompt.is_some() {
                 // Without id and time only the session tells equal words apart.
@@ -392,9 +416,12 @@ impl<'r> Recorder<'r> {
         }
     }
 
+    /// The exchange at hand is over. Until the next one begins, what comes belongs to a turn that is
+    /// not kept.
     fn close(&mut self) {
         self.seal();
         self.reading.open = false;
+        self.reading.lost = true;
     }
 
     /// Why nothing that is typed here may be kept, if so.
@@ -406,6 +433,24 @@ impl<'r> Recorder<'r> {
         here.is_some_and(|here| here.excluded)
             .then_some(Reason::ExcludedDirectory)
     }
+}
+
+/// Drops exchanges that say nothing. What others wrote there counts with the next one, or the last.
+fn without_silence(exchanges: Vec<Exchange>) -> Vec<Exchange> {
+    let mut kept: Vec<Exchange> = Vec::with_capacity(exchanges.len());
+    let mut loose = Others::default();
+    for mut exchange in exchanges {
+        if exchange.says_something() {
+            exchange.others.join(std::mem::take(&mut loose));
+            kept.push(exchange);
+        } else {
+            loose.join(exchange.others);
+        }
+    }
+    if let Some(last) = kept.last_mut() {
+        last.others.join(loose);
+    }
+    kept
 }
 
 /// Whether no person made the session.

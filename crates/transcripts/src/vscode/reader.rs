@@ -13,9 +13,10 @@ use crate::meta::is_meta;
 use crate::reading::Recorder;
 use crate::reason::Reason;
 use crate::record::parsed;
+use crate::session::Author;
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// The extension whose sessions these are, in small letters.
 const EXTENSION: &str = "github.copilot-chat";
@@ -157,7 +158,10 @@ impl Request {
         for part in &self.response {
             match part {
                 Part::Text(text) => words.push_str(text),
-                Part::Tool(name) => recorder.tool(name),
+                Part::Tool(name) => {
+                    recorder.tool(name);
+                    recorder.beside(Author::Tool);
+                }
                 Part::File(path) => recorder.file(path),
                 Part::Other => {}
             }
