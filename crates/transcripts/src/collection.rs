@@ -4,13 +4,14 @@
 //! last time is not opened. Otherwise its sessions are listed, each with what changes when the
 //! session does, and those that changed are read again.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use skillopt_core::Problem;
 use skillopt_core::hash::sha256_parts;
+use skillopt_core::{Instant, Problem};
 use skillopt_store::index::Entry;
 
 use crate::database::DatabaseFiles;
@@ -29,14 +30,26 @@ pub(crate) const SESSION_LIMIT: usize = 100_000;
 const ATTEMPTS: usize = 3;
 /// Sessions that are read before it is looked whether the store still holds.
 const BATCH: usize = 64;
+/// Rows of a session that are read before it is asked whether to stop.
+pub(crate) const PATIENCE: usize = 64;
 
 /// A store that holds many sessions, in one unchanging state.
 pub(crate) trait Collection {
     /// Its sessions, the newest first. What is left out of the store as a whole is counted.
     fn list(&mut self, project: &Project, counts: &mut Counts) -> Result<Vec<Listed>, Reason>;
 
-    /// Reads one session; returns the bytes that were looked at.
-    fn read(&mut self, id: &str, recorder: &mut Recorder<'_>) -> Result<u64, Reason>;
+    /// What changes whenever a session does. It is asked for only where something is remembered of the
+    /// session, or after it was read.
+    fn version(&mut self, id: &str) -> Result<State, Reason>;
+
+    /// Reads one session; returns the bytes that were looked at. What was read of it when `cancel`
+    /// says so is not used.
+    fn read(
+        &mut self,
+        id: &str,
+        recorder: &mut Recorder<'_>,
+        cancel: &dyn Fn() -> bool,
+    ) -> Result<u64, Reason>;
 
     /// Whether everything that was read so far belongs to one state of the store.
     fn holds(&self) -> bool;
@@ -46,10 +59,18 @@ pub(crate) trait Collection {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Listed {
     pub(crate) id: String,
-    /// Changes whenever the session does.
-    pub(crate) version: State,
     /// It is known without reading it that none of it belongs to the project.
     pub(crate) elsewhere: bool,
+    /// When it was last written, where the list says so.
+    pub(crate) ended: Option<Instant>,
+}
+
+/// What is said of a store as a whole.
+#[derive(Debug, Default)]
+pub(crate) struct Whole {
+    pub(crate) counts: Counts,
+    /// When the last of the sessions was written that were not read.
+    pub(crate) newest: Option<Instant>,
 }
 
 /// Where an agent may keep many sessions in one store.
@@ -144,7 +165,7 @@ impl Gathering<'_> {
             Arc::clone(&self.rules.fingerprint)
         };
         let stamp = index::stamp(self.agent, files, &fingerprint);
-        if let Some(counts) = remembered.unchanged(&stamp).filter(|_| place.database) {
+        if let Some(whole) = remembered.unchanged(&stamp).filter(|_| place.database) {
             let sessions: Option<Vec<Held>> = remembered
                 .sessions
                 .iter()
@@ -155,7 +176,8 @@ impl Gathering<'_> {
                 })
                 .collect();
             if let Some(sessions) = sessions {
-                harvest.count(self.agent, &counts);
+                harvest.count(self.agent, &whole.counts);
+                harvest.written(self.agent, whole.newest);
                 harvest.files.found += sessions.len() as u64;
                 harvest.files.unchanged += sessions.len() as u64;
                 return Ok(sessions);
@@ -163,7 +185,7 @@ impl Gathering<'_> {
         }
         let mut keeper = Keeper::new(self);
         let mut gathered = Gathered::new();
-        let mut outcome = Ok(Counts::default());
+        let mut outcome = Ok(Whole::default());
         for _ in 0..ATTEMPTS {
             let sessions = &mut remembered.sessions;
             outcome = self.attempt(place, sessions, &mut keeper, &mut gathered, harvest);
@@ -174,11 +196,13 @@ impl Gathering<'_> {
         }
         harvest.files.found += gathered.len() as u64;
         match outcome {
-            Ok(counts) => {
-                harvest.count(self.agent, &counts);
+            Ok(whole) => {
+                harvest.count(self.agent, &whole.counts);
+                harvest.written(self.agent, whole.newest);
                 // Of a damaged store something older may still be remembered.
-                if place.database && !counts.reasons.contains_key(&Reason::DamagedDatabase) {
-                    keeper.remember_store(&place.path, stamp, counts);
+                let damaged = whole.counts.reasons.contains_key(&Reason::DamagedDatabase);
+                if place.database && !damaged {
+                    keeper.remember_store(&place.path, stamp, whole);
                 }
                 keeper.save()?;
                 gone.extend(remembered.sessions.values().map(|entry| entry.id));
@@ -203,9 +227,12 @@ impl Gathering<'_> {
         keeper: &mut Keeper<'_>,
         gathered: &mut Gathered,
         harvest: &mut Harvest,
-    ) -> Result<Counts, Stopped> {
+    ) -> Result<Whole, Stopped> {
         let mut collection = (place.open)(&place.path)?;
-        let mut counts = Counts::default();
+        let Whole {
+            mut counts,
+            mut newest,
+        } = Whole::default();
         let mut listed = collection.list(self.project, &mut counts)?;
         if !collection.holds() {
             return Err(Reason::BusyDatabase.into());
@@ -216,38 +243,47 @@ impl Gathering<'_> {
         let mut read = Vec::new();
         let mut damaged = false;
         if !gathered.is_empty() {
-            let now: HashMap<&str, State> = listed
-                .iter()
-                .map(|listed| (listed.id.as_str(), listed.version))
-                .collect();
-            gathered.retain(|id, (version, _)| now.get(id.as_str()) == Some(version));
+            let now: HashSet<&str> = listed.iter().map(|listed| listed.id.as_str()).collect();
+            gathered.retain(|id, _| now.contains(id.as_str()));
         }
         for listed in listed {
             if (self.cancel)() {
                 return Err(Stopped::With(cancelled()));
             }
-            if gathered.contains_key(&listed.id) {
-                continue;
-            }
             let path = within(&place.path, &listed.id);
+            let entry = remembered.remove(&path);
             if listed.elsewhere {
                 // What is known of it stays known.
-                remembered.remove(&path);
                 counts.add(Reason::OtherProject);
+                newest = newest.max(listed.ended);
                 continue;
             }
-            let stamp = index::stamp(self.agent, listed.version, &self.rules.fingerprint);
-            if let Some(entry) = remembered.remove(&path)
-                && entry.stamp == stamp
+            let before = gathered.get(&listed.id).map(|(version, _)| *version);
+            let mut version = None;
+            if before.is_some() || entry.is_some() {
+                version = Some(version_of(&mut *collection, &listed.id)?);
+                if before == version {
+                    continue;
+                }
+                gathered.remove(&listed.id);
+            }
+            if let (Some(entry), Some(version)) = (entry, version)
+                && entry.stamp == index::stamp(self.agent, version, &self.rules.fingerprint)
                 && let Some(held) = self.remembered(path.clone(), &entry)
             {
                 harvest.files.unchanged += 1;
-                gathered.insert(listed.id, (listed.version, held));
+                gathered.insert(listed.id, (version, held));
                 continue;
             }
             let mut recorder = Recorder::new(self.agent, self.rules, Reading::default());
             recorder.session(&listed.id);
-            let bytes = match collection.read(&listed.id, &mut recorder) {
+            let stopped = Cell::new(false);
+            let stop = || {
+                stopped.set((self.cancel)());
+                stopped.get()
+            };
+            let bytes = match collection.read(&listed.id, &mut recorder, &stop) {
+                Ok(_) if stopped.get() => return Err(Stopped::With(cancelled())),
                 Ok(bytes) => bytes,
                 // Another part of the store may be whole.
                 Err(Reason::DamagedDatabase) => {
@@ -256,22 +292,26 @@ impl Gathering<'_> {
                 }
                 Err(reason) => return Err(reason.into()),
             };
+            let version = match version {
+                Some(version) => version,
+                None => version_of(&mut *collection, &listed.id)?,
+            };
             let reading = recorder.finish(&listed.id);
-            read.push((listed, path, reading, bytes));
+            read.push((listed.id, version, path, reading, bytes));
             if read.len() >= BATCH {
                 self.believe(&*collection, &mut read, keeper, gathered, harvest)?;
             }
         }
         self.believe(&*collection, &mut read, keeper, gathered, harvest)?;
         counts.add_many(Reason::DamagedDatabase, u64::from(damaged));
-        Ok(counts)
+        Ok(Whole { counts, newest })
     }
 
     /// Takes over what was read, if the store held until now.
     fn believe(
         &self,
         collection: &dyn Collection,
-        read: &mut Vec<(Listed, PathBuf, Reading, u64)>,
+        read: &mut Vec<(String, State, PathBuf, Reading, u64)>,
         keeper: &mut Keeper<'_>,
         gathered: &mut Gathered,
         harvest: &mut Harvest,
@@ -279,16 +319,16 @@ impl Gathering<'_> {
         if !collection.holds() {
             return Err(Reason::BusyDatabase.into());
         }
-        for (listed, path, reading, bytes) in read.drain(..) {
+        for (id, version, path, reading, bytes) in read.drain(..) {
             let read = FileRead {
                 reading,
                 resume: None,
-                state: listed.version,
+                state: version,
                 bytes,
                 continued: false,
             };
             let held = keeper.take(&path, read, harvest).map_err(Stopped::With)?;
-            gathered.insert(listed.id, (listed.version, held));
+            gathered.insert(id, (version, held));
         }
         Ok(())
     }
@@ -315,6 +355,14 @@ impl Gathering<'_> {
             facts,
             exchanges,
         })
+    }
+}
+
+/// The version of a session. What cannot be read because of damage says so when it is read.
+fn version_of(collection: &mut dyn Collection, id: &str) -> Result<State, Reason> {
+    match collection.version(id) {
+        Err(Reason::DamagedDatabase) => Ok(State::default()),
+        version => version,
     }
 }
 

@@ -11,7 +11,7 @@ use skillopt_core::agent::Agent;
 use skillopt_store::Store;
 use skillopt_store::index::{Reading as Row, Stamp};
 
-use crate::collection::Place;
+use crate::collection::{Place, Whole};
 use crate::file::{self, Conditions, FileRead};
 use crate::files::{Found, Search};
 use crate::harvest::{Harvest, Looked};
@@ -19,7 +19,7 @@ use crate::index::{self, Facts, Index, Known, place_of};
 use crate::lines::{Buffer, Limits};
 use crate::power;
 use crate::reader;
-use crate::reading::{Counts, Exchange};
+use crate::reading::Exchange;
 use crate::reason::Reason;
 use crate::request::Request;
 use crate::rules::Rules;
@@ -328,9 +328,9 @@ impl<'a> Keeper<'a> {
     }
 
     /// Remembers what a store that holds many sessions looked like when it was read to its end.
-    pub(crate) fn remember_store(&mut self, path: &Path, stamp: Stamp, counts: Counts) {
+    pub(crate) fn remember_store(&mut self, path: &Path, stamp: Stamp, whole: Whole) {
         if self.gathering.store.is_some() {
-            self.rows.push(index::store_row(path, stamp, counts));
+            self.rows.push(index::store_row(path, stamp, whole));
         }
     }
 

@@ -187,6 +187,14 @@ impl Harvest {
         }
     }
 
+    /// Something of an agent was written then.
+    pub(crate) fn written(&mut self, agent: Agent, at: Option<Instant>) {
+        if let Some(at) = at {
+            let newest = self.newest.entry(agent).or_insert(at);
+            *newest = at.max(*newest);
+        }
+    }
+
     pub(crate) fn skip(&mut self, agent: Agent, reason: Reason, number: u64) {
         if number > 0 {
             *self.skipped.entry((agent, reason)).or_default() += number;
@@ -216,10 +224,7 @@ fn put_together(
             .facts
             .ended()
             .and_then(|at| Instant::from_millisecond(at).ok());
-        if let Some(ended) = ended {
-            let newest = harvest.newest.entry(held.agent).or_insert(ended);
-            *newest = ended.max(*newest);
-        }
+        harvest.written(held.agent, ended);
     }
     harvest.silent = silent(held);
     let mut chosen = Vec::new();

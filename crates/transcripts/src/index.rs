@@ -13,6 +13,7 @@ use skillopt_core::{Instant, Problem};
 use skillopt_store::index::{self as rows, Entry, Stamp};
 use skillopt_store::{Fault, Store};
 
+use crate::collection::Whole;
 use crate::file::{FileRead, Resume};
 use crate::files::State;
 use crate::reader::version;
@@ -223,10 +224,16 @@ pub(crate) struct Remembered {
 }
 
 impl Remembered {
-    /// What was counted in the store as a whole, if it looks the same as then.
-    pub(crate) fn unchanged(&self, stamp: &Stamp) -> Option<Counts> {
+    /// What was said of the store as a whole, if it looks the same as then.
+    pub(crate) fn unchanged(&self, stamp: &Stamp) -> Option<Whole> {
         let store = self.store.as_ref().filter(|store| store.stamp == *stamp)?;
-        Some(facts(&store.facts)?.counts)
+        let facts = facts(&store.facts)?;
+        Some(Whole {
+            counts: facts.counts,
+            newest: facts
+                .last
+                .and_then(|last| Instant::from_millisecond(last).ok()),
+        })
     }
 
     pub(crate) fn ids(&self) -> impl Iterator<Item = i64> {
@@ -238,9 +245,10 @@ impl Remembered {
 }
 
 /// The row of a store as a whole.
-pub(crate) fn store_row(path: &Path, stamp: Stamp, counts: Counts) -> rows::Reading {
+pub(crate) fn store_row(path: &Path, stamp: Stamp, whole: Whole) -> rows::Reading {
     let facts = Facts {
-        counts,
+        counts: whole.counts,
+        last: whole.newest.map(Instant::as_millisecond),
         ..Facts::default()
     };
     rows::Reading {

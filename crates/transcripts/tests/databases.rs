@@ -407,3 +407,81 @@ proptest! {
         check(&copy, &store);
     }
 }
+
+/// One session may be as long as a whole harvest.
+#[test]
+fn a_harvest_can_be_stopped_within_one_session() {
+    let home = OpenCode::new();
+    let db = home.database();
+    session(&db, "ses_1", "/w/app", 0);
+    for minute in 0..200 {
+        said(&db, "ses_1", minute, &format!("request {minute}"));
+        answered(&db, "ses_1", minute, &[text("done")]);
+    }
+    let asked = std::cell::Cell::new(0);
+    let stop_at = |limit: usize| {
+        asked.set(0);
+        let store = store();
+        let outcome = harvest(&home.request, Some(&store), &|| {
+            asked.set(asked.get() + 1);
+            asked.get() > limit
+        });
+        outcome.map(|harvest| harvest.sessions.len())
+    };
+    assert_eq!(stop_at(usize::MAX), Ok(1));
+    // Often enough for a session of four hundred messages.
+    assert!(asked.get() > 5, "{}", asked.get());
+    for limit in 0..asked.get() - 1 {
+        let problem = stop_at(limit).expect_err("it was stopped");
+        assert_eq!(problem.code, "harvest_cancelled", "after {limit}");
+    }
+    // What was stopped in the middle is not remembered as read.
+    let store = store();
+    let asked = std::cell::Cell::new(0);
+    let stopped = harvest(&home.request, Some(&store), &|| {
+        asked.set(asked.get() + 1);
+        asked.get() > 3
+    });
+    assert!(stopped.is_err());
+    let found = check(&home, &store);
+    assert_eq!(
+        (found.files.read, found.sessions[0].human_turns().count()),
+        (1, 200)
+    );
+}
+
+#[test]
+fn sessions_of_other_projects_are_not_read() {
+    let mut home = OpenCode::new();
+    let store = store();
+    let db = home.database();
+    session(&db, "ses_1", "/w/app", 0);
+    said(&db, "ses_1", 1, "here");
+    answered(&db, "ses_1", 1, &[text("done")]);
+    session(&db, "ses_2", "/w/other", 0);
+    said(&db, "ses_2", 2, "there");
+    // One that does not say where it is says so in its answers.
+    session(&db, "ses_3", "", 0);
+    said(&db, "ses_3", 3, "before");
+    answered(&db, "ses_3", 3, &[text("done")]);
+    said(&db, "ses_3", 4, "after");
+    let project = |root: &str| skillopt_transcripts::ProjectScope {
+        roots: vec![root.into()],
+        scope: skillopt_transcripts::Scope::Project,
+    };
+    home.request.project = project("/w/app");
+    let here = check(&home, &store);
+    assert_eq!(prompts(&here), [vec!["after"], vec!["here"]]);
+    assert_eq!(left_out(&here, Reason::OtherProject), 1);
+    assert_eq!(here.files.read, 2);
+    // When something of any project was written is known all the same.
+    let newest = here.newest[&Agent::OpenCode];
+    assert_eq!(check(&home, &store).newest[&Agent::OpenCode], newest);
+    home.request.project = project("/w/other");
+    let there = check(&home, &store);
+    assert_eq!(prompts(&there), [["there"]]);
+    assert_eq!(there.newest[&Agent::OpenCode], newest);
+    // Back again: nothing has changed.
+    home.request.project = project("/w/app");
+    assert_eq!(check(&home, &store).files.read, 0);
+}

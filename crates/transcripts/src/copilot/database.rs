@@ -8,7 +8,7 @@ use std::path::Path;
 use rusqlite::{OptionalExtension, Row};
 use skillopt_core::Instant;
 
-use crate::collection::{Collection, Listed, Place, SESSION_LIMIT, version};
+use crate::collection::{Collection, Listed, PATIENCE, Place, SESSION_LIMIT, version};
 use crate::database::{Database, DatabaseFiles, VALUE_LIMIT, bytes, number, text, why};
 use crate::files::State;
 use crate::reading::{Counts, Recorder, instant};
@@ -119,8 +119,12 @@ impl SessionStore {
             .collect()
     }
 
-    fn version(&self, session: &SessionRow) -> rusqlite::Result<State> {
+    /// What changes whenever a session does.
+    fn looks(&self, id: &str) -> rusqlite::Result<State> {
         let connection = self.database.connection();
+        let Some(session) = self.session(id)? else {
+            return Ok(State::default());
+        };
         let turns: [Option<i64>; 3] = connection
             .prepare_cached(
                 "SELECT count(*), max(turn_index),
@@ -148,16 +152,25 @@ impl SessionStore {
         ))
     }
 
-    fn read_session(&self, id: &str, recorder: &mut Recorder<'_>) -> rusqlite::Result<u64> {
-        let connection = self.database.connection();
-        let session = connection
+    fn session(&self, id: &str) -> rusqlite::Result<Option<SessionRow>> {
+        self.database
+            .connection()
             .prepare_cached(&format!(
                 "SELECT {} FROM sessions WHERE id = ?1",
                 SessionRow::COLUMNS
             ))?
             .query_row([id], SessionRow::of)
-            .optional()?;
-        let Some(session) = session else {
+            .optional()
+    }
+
+    fn read_session(
+        &self,
+        id: &str,
+        recorder: &mut Recorder<'_>,
+        cancel: &dyn Fn() -> bool,
+    ) -> rusqlite::Result<u64> {
+        let connection = self.database.connection();
+        let Some(session) = self.session(id)? else {
             return Ok(0);
         };
         recorder.is_fallback();
@@ -167,7 +180,12 @@ impl SessionStore {
         let limit = i64::try_from(VALUE_LIMIT).unwrap_or(i64::MAX);
         let mut rows = statement.query((id, limit))?;
         let mut looked_at = 0;
+        let mut seen = 0_usize;
         while let Some(row) = rows.next()? {
+            seen += 1;
+            if seen.is_multiple_of(PATIENCE) && cancel() {
+                break;
+            }
             let turn = number(row.get_ref(0)?).0.unwrap_or(-1);
             let at = moment(text(row.get_ref(1)?));
             let name = format!("{id}/{turn}");
@@ -213,22 +231,27 @@ impl Collection for SessionStore {
                 counts.add(Reason::Malformed);
                 continue;
             }
-            let version = match self.version(&session).map_err(|error| why(&error)) {
-                // Reading it will say so.
-                Err(Reason::DamagedDatabase) => State::default(),
-                version => version?,
-            };
             listed.push(Listed {
                 id: session.id,
-                version,
                 elsewhere: false,
+                ended: moment(&session.updated),
             });
         }
         Ok(listed)
     }
 
-    fn read(&mut self, id: &str, recorder: &mut Recorder<'_>) -> Result<u64, Reason> {
-        self.read_session(id, recorder).map_err(|error| why(&error))
+    fn version(&mut self, id: &str) -> Result<State, Reason> {
+        self.looks(id).map_err(|error| why(&error))
+    }
+
+    fn read(
+        &mut self,
+        id: &str,
+        recorder: &mut Recorder<'_>,
+        cancel: &dyn Fn() -> bool,
+    ) -> Result<u64, Reason> {
+        self.read_session(id, recorder, cancel)
+            .map_err(|error| why(&error))
     }
 
     fn holds(&self) -> bool {

@@ -11,7 +11,7 @@ use rusqlite::OptionalExtension;
 
 use super::bubble::{Bubble, Chat, Tool};
 use super::workspaces::{self, Known};
-use crate::collection::{Collection, Listed, Place, SESSION_LIMIT, version};
+use crate::collection::{Collection, Listed, PATIENCE, Place, SESSION_LIMIT, version};
 use crate::database::{Database, DatabaseFiles, VALUE_LIMIT, bytes, number, size, text, why};
 use crate::files::State;
 use crate::lenient::{Content, parse};
@@ -50,6 +50,8 @@ struct Editor {
     user: PathBuf,
     /// What is known of the chats without reading them.
     known: HashMap<String, Known>,
+    /// The row of each chat: one that is written again has a new number.
+    rows: HashMap<String, Option<i64>>,
 }
 
 fn open(path: &Path) -> Result<Box<dyn Collection>, Reason> {
@@ -66,11 +68,12 @@ fn open(path: &Path) -> Result<Box<dyn Collection>, Reason> {
         database,
         user: user.to_owned(),
         known: HashMap::new(),
+        rows: HashMap::new(),
     }))
 }
 
 impl Editor {
-    /// Chats by their ids, with the number of their row: a row that is written again has a new one.
+    /// Chats by their ids, with the number of their row.
     fn chats(&self) -> rusqlite::Result<Vec<(String, Option<i64>)>> {
         let (from, to) = beginning_with(CHAT);
         let limit = i64::try_from(SESSION_LIMIT + 1).unwrap_or(i64::MAX);
@@ -91,7 +94,8 @@ impl Editor {
         Ok(chats)
     }
 
-    fn version(&self, id: &str, row: Option<i64>, directory: &str) -> rusqlite::Result<State> {
+    /// What changes whenever a chat does.
+    fn looks(&self, id: &str, row: Option<i64>, directory: &str) -> rusqlite::Result<State> {
         let connection = self.database.connection();
         let (from, to) = beginning_with(&format!("{BUBBLE}{id}:"));
         let bubbles: [Option<i64>; 3] = connection
@@ -134,7 +138,12 @@ impl Editor {
             .optional()
     }
 
-    fn read_chat(&self, id: &str, recorder: &mut Recorder<'_>) -> rusqlite::Result<u64> {
+    fn read_chat(
+        &self,
+        id: &str,
+        recorder: &mut Recorder<'_>,
+        cancel: &dyn Fn() -> bool,
+    ) -> rusqlite::Result<u64> {
         let known = self.known.get(id);
         if known.is_some_and(|known| known.subagent) {
             recorder.condemn(Reason::Subagent);
@@ -172,7 +181,10 @@ impl Editor {
                 }
             })?
             .unwrap_or_default();
-        for bubble in &bubbles {
+        for (seen, bubble) in bubbles.iter().enumerate() {
+            if seen % PATIENCE == PATIENCE - 1 && cancel() {
+                break;
+            }
             let size = self.value(&format!("{BUBBLE}{id}:{bubble}"), &mut |value| {
                 let value = match value {
                     Ok(value) => value,
@@ -235,34 +247,35 @@ impl Collection for Editor {
     fn list(&mut self, project: &Project, counts: &mut Counts) -> Result<Vec<Listed>, Reason> {
         let chats = self.chats().map_err(|error| why(&error))?;
         self.known = workspaces::chats(&self.database, &self.user, project, counts)?;
-        let mut listed = Vec::new();
-        for (id, row) in chats {
-            let known = self.known.get(&id);
-            let directory = known.map_or("", |known| known.directory.as_str());
-            let elsewhere = !project.covers(directory);
-            let version = if elsewhere {
-                State::default()
-            } else {
-                match self
-                    .version(&id, row, directory)
-                    .map_err(|error| why(&error))
-                {
-                    // Reading it will say so.
-                    Err(Reason::DamagedDatabase) => State::default(),
-                    version => version?,
+        let listed = chats
+            .iter()
+            .map(|(id, _)| {
+                let known = self.known.get(id);
+                Listed {
+                    id: id.clone(),
+                    elsewhere: !project.covers(known.map_or("", |known| &known.directory)),
+                    ended: None,
                 }
-            };
-            listed.push(Listed {
-                id,
-                version,
-                elsewhere,
-            });
-        }
+            })
+            .collect();
+        self.rows = chats.into_iter().collect();
         Ok(listed)
     }
 
-    fn read(&mut self, id: &str, recorder: &mut Recorder<'_>) -> Result<u64, Reason> {
-        self.read_chat(id, recorder).map_err(|error| why(&error))
+    fn version(&mut self, id: &str) -> Result<State, Reason> {
+        let row = self.rows.get(id).copied().flatten();
+        let directory = self.known.get(id).map_or("", |known| &known.directory);
+        self.looks(id, row, directory).map_err(|error| why(&error))
+    }
+
+    fn read(
+        &mut self,
+        id: &str,
+        recorder: &mut Recorder<'_>,
+        cancel: &dyn Fn() -> bool,
+    ) -> Result<u64, Reason> {
+        self.read_chat(id, recorder, cancel)
+            .map_err(|error| why(&error))
     }
 
     fn holds(&self) -> bool {

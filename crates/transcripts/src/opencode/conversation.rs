@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use skillopt_core::Instant;
 
 use super::record::{Message, Part};
+use crate::head::{Cursor, Value};
 use crate::lenient::{NotReadable, parse};
 use crate::reading::Recorder;
 use crate::reason::Reason;
@@ -114,6 +115,10 @@ impl<'c, 'r> Conversation<'c, 'r> {
         if matches!(self.now, Now::Nothing | Now::PassedOver) {
             return;
         }
+        // Most parts are known by their first key.
+        if kind(data).is_some_and(is_bookkeeping) {
+            return self.recorder.skip(Reason::Bookkeeping);
+        }
         let part: Part<'_> = match parse(data, &mut self.spare) {
             Ok((part, repaired)) => {
                 if repaired {
@@ -158,12 +163,12 @@ impl<'c, 'r> Conversation<'c, 'r> {
                     self.recorder.beside(Author::Tool);
                 }
             }
-            (
-                "tool" | "tool-invocation" | "compaction" | "reasoning" | "step-start"
-                | "step-finish" | "snapshot" | "patch" | "file" | "agent" | "retry" | "subtask"
-                | "source-url",
-                _,
-            ) => self.recorder.skip(Reason::Bookkeeping),
+            ("tool" | "tool-invocation" | "compaction", _) => {
+                self.recorder.skip(Reason::Bookkeeping);
+            }
+            (other, _) if is_bookkeeping(other.as_bytes()) => {
+                self.recorder.skip(Reason::Bookkeeping);
+            }
             (other, _) => self.recorder.unknown(&format!("part/{other}")),
         }
     }
@@ -216,6 +221,36 @@ impl<'c, 'r> Conversation<'c, 'r> {
         self.unattended = matches!(typed, Cow::Owned(_));
         self.recorder.human(&id, at, &typed);
     }
+}
+
+/// The type of a part, as far as its first keys tell.
+fn kind(data: &[u8]) -> Option<&[u8]> {
+    let mut cursor = Cursor::object(data)?;
+    loop {
+        let key = cursor.key()?;
+        match (key, cursor.value()?) {
+            (b"type", Value::Text(name)) => return Some(name),
+            (_, Value::Text(_) | Value::Scalar(_)) => {}
+            (_, Value::Object | Value::Array) => return None,
+        }
+    }
+}
+
+/// Whether nothing is looked at of a part of this type.
+fn is_bookkeeping(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"reasoning"
+            | b"step-start"
+            | b"step-finish"
+            | b"snapshot"
+            | b"patch"
+            | b"file"
+            | b"agent"
+            | b"retry"
+            | b"subtask"
+            | b"source-url"
+    )
 }
 
 fn reason(fault: NotReadable) -> Reason {

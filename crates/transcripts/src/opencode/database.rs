@@ -1,5 +1,6 @@
 //! The databases of OpenCode 1.2 and later.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use rusqlite::types::ValueRef;
@@ -7,7 +8,7 @@ use rusqlite::{OptionalExtension, Row};
 
 use super::conversation::Conversation;
 use super::record::Revert;
-use crate::collection::{Collection, Listed, SESSION_LIMIT, version};
+use crate::collection::{Collection, Listed, PATIENCE, SESSION_LIMIT, version};
 use crate::database::{Database, DatabaseFiles, VALUE_LIMIT, bytes, number, size, text, why};
 use crate::files::State;
 use crate::lenient::{Number, parse};
@@ -37,10 +38,14 @@ const FOUND_BY: [(&str, &str); 2] = [("message", "session_id"), ("part", "messag
 /// A database of OpenCode.
 struct OpenCode {
     database: Database,
+    /// The queries, which depend on the columns there are.
     sessions: String,
     session: String,
-    messages_version: String,
-    parts_version: String,
+    messages: String,
+    parts: String,
+    conversation: String,
+    /// Versions of sessions that were read, until they are asked for.
+    versions: HashMap<String, State>,
 }
 
 pub(super) fn open(path: &Path) -> Result<Box<dyn Collection>, Reason> {
@@ -72,125 +77,176 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn Collection>, Reason> {
     } else {
         "0"
     };
-    let columns = format!(
-        "id, parent_id, directory, time_created, time_updated, {agent}, {revert}, {program}"
-    );
     Ok(Box::new(OpenCode {
-        sessions: format!(
-            "SELECT {columns} FROM session ORDER BY time_updated DESC, id DESC LIMIT ?1"
+        sessions: "SELECT id, parent_id, directory, time_updated FROM session
+                   ORDER BY time_updated DESC, id DESC LIMIT ?1"
+            .to_owned(),
+        session: format!(
+            "SELECT directory, time_created, time_updated, {agent}, {program},
+                    CASE WHEN octet_length({revert}) <= ?2 THEN {revert} END
+             FROM session WHERE id = ?1"
         ),
-        session: format!("SELECT {columns} FROM session WHERE id = ?1"),
-        messages_version: format!(
-            "SELECT count(*), max({message}), sum(({message} * 31 + octet_length(data)) & 4294967295)
-             FROM message WHERE session_id = ?1"
+        messages: format!(
+            "SELECT {message}, octet_length(data) FROM message WHERE session_id = ?1"
         ),
-        parts_version: format!(
-            "SELECT count(*), max({part}), sum(({part} * 31 + octet_length(part.data)) & 4294967295)
+        parts: format!(
+            "SELECT {part}, octet_length(part.data)
              FROM message JOIN part ON part.message_id = message.id
              WHERE message.session_id = ?1"
         ),
+        conversation: format!(
+            "SELECT message.id, message.time_created, message.{message}, octet_length(message.data),
+                    CASE WHEN octet_length(message.data) <= ?2 THEN message.data END,
+                    {part}, octet_length(part.data),
+                    CASE WHEN octet_length(part.data) <= ?2 THEN part.data END, part.id IS NOT NULL
+             FROM message LEFT JOIN part ON part.message_id = message.id
+             WHERE message.session_id = ?1
+             ORDER BY message.time_created, message.id, part.id"
+        ),
+        versions: HashMap::new(),
         database,
     }))
 }
 
 /// A row of the table of sessions.
 struct SessionRow {
-    id: String,
-    child: bool,
     directory: String,
     created: Number,
     updated: Number,
     agent: String,
-    /// Where the conversation was taken back to, if it was.
-    revert: String,
     /// Version of the program that began it.
     program: String,
+    /// Where the conversation was taken back to, if it was.
+    revert: String,
 }
 
 impl SessionRow {
-    /// `None` for a row that names no session.
-    fn of(row: &Row<'_>) -> rusqlite::Result<Option<Self>> {
-        let id = text(row.get_ref(0)?);
-        if id.is_empty() {
-            return Ok(None);
-        }
-        Ok(Some(Self {
-            id: id.to_owned(),
-            child: !matches!(row.get_ref(1)?, ValueRef::Null),
-            directory: text(row.get_ref(2)?).to_owned(),
-            created: number(row.get_ref(3)?),
-            updated: number(row.get_ref(4)?),
-            agent: text(row.get_ref(5)?).to_owned(),
-            revert: text(row.get_ref(6)?).to_owned(),
-            program: text(row.get_ref(7)?).to_owned(),
-        }))
+    fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            directory: text(row.get_ref(0)?).to_owned(),
+            created: number(row.get_ref(1)?),
+            updated: number(row.get_ref(2)?),
+            agent: text(row.get_ref(3)?).to_owned(),
+            program: text(row.get_ref(4)?).to_owned(),
+            revert: text(row.get_ref(5)?).to_owned(),
+        })
+    }
+
+    /// What changes whenever the session or one of its rows does.
+    fn version(&self, messages: &Rows, parts: &Rows) -> State {
+        version(
+            &[
+                &messages.numbers()[..],
+                &parts.numbers()[..],
+                &[self.created.0, self.updated.0],
+            ]
+            .concat(),
+            &[&self.directory, &self.agent, &self.revert],
+        )
+    }
+}
+
+/// What is seen of the rows of a session without reading them.
+#[derive(Debug, Default)]
+struct Rows {
+    count: i64,
+    /// When the last of them was changed.
+    latest: Option<i64>,
+    /// It changes with the time or the size of any of them.
+    sum: i64,
+}
+
+impl Rows {
+    fn add(&mut self, changed: Number, bytes: u64) {
+        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+        let changed_at = changed.0.unwrap_or_default();
+        self.count += 1;
+        self.latest = self.latest.max(changed.0);
+        self.sum = self
+            .sum
+            .wrapping_add(changed_at.wrapping_mul(31).wrapping_add(bytes) & 0xFFFF_FFFF);
+    }
+
+    fn numbers(&self) -> [Option<i64>; 3] {
+        [Some(self.count), self.latest, Some(self.sum)]
     }
 }
 
 impl OpenCode {
-    /// How many rows a query is about, their latest change, and a number that changes with the time
-    /// or the size of any of them.
-    fn numbers(&self, query: &str, id: &str) -> Result<[Option<i64>; 3], Reason> {
-        self.database
-            .connection()
-            .prepare_cached(query)
-            .and_then(|mut statement| {
-                statement.query_row([id], |row| {
-                    Ok([0, 1, 2].map(|column| number(row.get_ref_unwrap(column)).0))
-                })
-            })
-            .map_err(|error| why(&error))
+    fn listed(&self, project: &Project, counts: &mut Counts) -> rusqlite::Result<Vec<Listed>> {
+        let mut statement = self.database.connection().prepare(&self.sessions)?;
+        let limit = i64::try_from(SESSION_LIMIT + 1).unwrap_or(i64::MAX);
+        let mut rows = statement.query([limit])?;
+        let mut listed = Vec::new();
+        while let Some(row) = rows.next()? {
+            let id = text(row.get_ref(0)?);
+            let directory = text(row.get_ref(2)?);
+            if id.is_empty() {
+                counts.add(Reason::Malformed);
+            } else if !matches!(row.get_ref(1)?, ValueRef::Null) {
+                counts.add(Reason::Subagent);
+            } else {
+                listed.push(Listed {
+                    id: id.to_owned(),
+                    // What a person types is typed where the session is. One that does not say
+                    // where that is may say so in its messages.
+                    elsewhere: !directory.is_empty() && !project.covers(directory),
+                    ended: number(row.get_ref(3)?).instant(),
+                });
+            }
+        }
+        Ok(listed)
     }
 
-    fn version(&self, session: &SessionRow) -> Result<State, Reason> {
-        let messages = self.numbers(&self.messages_version, &session.id)?;
-        let parts = self.numbers(&self.parts_version, &session.id)?;
-        let session_row = [session.created.0, session.updated.0];
-        Ok(version(
-            &[&messages[..], &parts[..], &session_row[..]].concat(),
-            &[&session.directory, &session.agent, &session.revert],
-        ))
+    fn session(&self, id: &str) -> rusqlite::Result<Option<SessionRow>> {
+        let limit = i64::try_from(VALUE_LIMIT).unwrap_or(i64::MAX);
+        self.database
+            .connection()
+            .prepare_cached(&self.session)?
+            .query_row((id, limit), SessionRow::of)
+            .optional()
+    }
+
+    fn rows(&self, query: &str, id: &str) -> rusqlite::Result<Rows> {
+        let mut statement = self.database.connection().prepare_cached(query)?;
+        let mut found = statement.query([id])?;
+        let mut rows = Rows::default();
+        while let Some(row) = found.next()? {
+            rows.add(number(row.get_ref(0)?), size(row.get_ref(1)?));
+        }
+        Ok(rows)
+    }
+
+    fn looks(&self, id: &str) -> rusqlite::Result<State> {
+        let Some(session) = self.session(id)? else {
+            return Ok(State::default());
+        };
+        let messages = self.rows(&self.messages, id)?;
+        let parts = self.rows(&self.parts, id)?;
+        Ok(session.version(&messages, &parts))
     }
 }
 
 impl Collection for OpenCode {
-    fn list(&mut self, _: &Project, counts: &mut Counts) -> Result<Vec<Listed>, Reason> {
-        let mut sessions = Vec::new();
-        {
-            let mut statement = self
-                .database
-                .connection()
-                .prepare(&self.sessions)
-                .map_err(|error| why(&error))?;
-            let limit = i64::try_from(SESSION_LIMIT + 1).unwrap_or(i64::MAX);
-            let mut rows = statement.query([limit]).map_err(|error| why(&error))?;
-            while let Some(row) = rows.next().map_err(|error| why(&error))? {
-                match SessionRow::of(row).map_err(|error| why(&error))? {
-                    None => counts.add(Reason::Malformed),
-                    Some(session) if session.child => counts.add(Reason::Subagent),
-                    Some(session) => sessions.push(session),
-                }
-            }
-        }
-        sessions
-            .into_iter()
-            .map(|session| {
-                let version = match self.version(&session) {
-                    // Reading it will say so.
-                    Err(Reason::DamagedDatabase) => State::default(),
-                    version => version?,
-                };
-                Ok(Listed {
-                    id: session.id,
-                    version,
-                    elsewhere: false,
-                })
-            })
-            .collect()
+    fn list(&mut self, project: &Project, counts: &mut Counts) -> Result<Vec<Listed>, Reason> {
+        self.listed(project, counts).map_err(|error| why(&error))
     }
 
-    fn read(&mut self, id: &str, recorder: &mut Recorder<'_>) -> Result<u64, Reason> {
-        self.read_session(id, recorder).map_err(|error| why(&error))
+    fn version(&mut self, id: &str) -> Result<State, Reason> {
+        match self.versions.remove(id) {
+            Some(version) => Ok(version),
+            None => self.looks(id).map_err(|error| why(&error)),
+        }
+    }
+
+    fn read(
+        &mut self,
+        id: &str,
+        recorder: &mut Recorder<'_>,
+        cancel: &dyn Fn() -> bool,
+    ) -> Result<u64, Reason> {
+        self.read_session(id, recorder, cancel)
+            .map_err(|error| why(&error))
     }
 
     fn holds(&self) -> bool {
@@ -199,49 +255,55 @@ impl Collection for OpenCode {
 }
 
 impl OpenCode {
-    fn read_session(&self, id: &str, recorder: &mut Recorder<'_>) -> rusqlite::Result<u64> {
-        let connection = self.database.connection();
-        let session = connection
-            .prepare_cached(&self.session)?
-            .query_row([id], SessionRow::of)
-            .optional()?
-            .flatten();
-        let Some(session) = session else {
+    fn read_session(
+        &mut self,
+        id: &str,
+        recorder: &mut Recorder<'_>,
+        cancel: &dyn Fn() -> bool,
+    ) -> rusqlite::Result<u64> {
+        let Some(session) = self.session(id)? else {
             return Ok(0);
         };
         recorder.version(&session.program);
         if own_calls::is_engine_agent(&session.agent) {
             recorder.condemn(Reason::EngineCall);
         }
-        let mut statement = connection.prepare_cached(
-            "SELECT message.id, message.time_created, octet_length(message.data),
-                    CASE WHEN octet_length(message.data) <= ?2 THEN message.data END,
-                    octet_length(part.data),
-                    CASE WHEN octet_length(part.data) <= ?2 THEN part.data END
-             FROM message LEFT JOIN part ON part.message_id = message.id
-             WHERE message.session_id = ?1
-             ORDER BY message.time_created, message.id, part.id",
-        )?;
+        let mut statement = self
+            .database
+            .connection()
+            .prepare_cached(&self.conversation)?;
         let limit = i64::try_from(VALUE_LIMIT).unwrap_or(i64::MAX);
         let mut rows = statement.query((id, limit))?;
         let mut conversation =
             Conversation::new(recorder, &session.directory, session.created.instant());
+        let (mut messages, mut parts) = (Rows::default(), Rows::default());
         let mut at_hand = None;
         let mut looked_at = 0;
+        let mut seen = 0_usize;
         while let Some(row) = rows.next()? {
+            seen += 1;
+            if seen.is_multiple_of(PATIENCE) && cancel() {
+                break;
+            }
             let id = text(row.get_ref(0)?);
             if at_hand.as_deref() != Some(id) {
                 at_hand = Some(id.to_owned());
-                looked_at += size(row.get_ref(2)?);
+                let size = size(row.get_ref(3)?);
+                looked_at += size;
+                messages.add(number(row.get_ref(2)?), size);
                 let created = number(row.get_ref(1)?).instant();
-                match bytes(row.get_ref(3)?) {
+                match bytes(row.get_ref(4)?) {
                     Some(data) => conversation.message(id, created, data),
                     None => conversation.message_too_long(),
                 }
             }
-            let size = size(row.get_ref(4)?);
+            if number(row.get_ref(8)?).0 != Some(1) {
+                continue;
+            }
+            let size = size(row.get_ref(6)?);
             looked_at += size;
-            match bytes(row.get_ref(5)?) {
+            parts.add(number(row.get_ref(5)?), size);
+            match bytes(row.get_ref(7)?) {
                 Some(data) => conversation.part(data),
                 None if size > 0 => conversation.part_too_long(),
                 None => {}
@@ -250,6 +312,10 @@ impl OpenCode {
         let mut spare = Vec::new();
         let revert = parse::<Revert<'_>>(session.revert.as_bytes(), &mut spare);
         conversation.end(revert.as_ref().map_or("", |(revert, _)| &*revert.message));
+        drop(rows);
+        drop(statement);
+        self.versions
+            .insert(id.to_owned(), session.version(&messages, &parts));
         Ok(looked_at)
     }
 }

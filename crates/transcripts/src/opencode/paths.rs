@@ -74,7 +74,7 @@ fn database_at(path: &Path) -> Place {
         path: path.to_owned(),
         open: database::open,
         database: true,
-        by_project: false,
+        by_project: true,
     }
 }
 

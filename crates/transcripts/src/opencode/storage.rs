@@ -65,9 +65,9 @@ impl Collection for Storage {
                     continue;
                 }
                 listed.push(Listed {
-                    version: self.version_of(&path, &id),
                     id: id.clone(),
                     elsewhere: false,
+                    ended: None,
                 });
                 self.sessions.push((id, path));
             }
@@ -77,14 +77,21 @@ impl Collection for Storage {
         Ok(listed)
     }
 
-    fn read(&mut self, id: &str, recorder: &mut Recorder<'_>) -> Result<u64, Reason> {
-        let found = self
-            .sessions
-            .binary_search_by(|(known, _)| known.as_str().cmp(id));
-        let Some((_, path)) = found.ok().and_then(|at| self.sessions.get(at)) else {
-            return Ok(0);
-        };
-        Ok(self.read_session(path, id, recorder))
+    fn version(&mut self, id: &str) -> Result<State, Reason> {
+        Ok(self
+            .file_of(id)
+            .map_or_else(State::default, |path| self.version_of(path, id)))
+    }
+
+    fn read(
+        &mut self,
+        id: &str,
+        recorder: &mut Recorder<'_>,
+        cancel: &dyn Fn() -> bool,
+    ) -> Result<u64, Reason> {
+        Ok(self
+            .file_of(id)
+            .map_or(0, |path| self.read_session(path, id, recorder, cancel)))
     }
 
     /// Every file is read as it is at that moment, as other transcripts are.
@@ -94,6 +101,14 @@ impl Collection for Storage {
 }
 
 impl Storage {
+    fn file_of(&self, id: &str) -> Option<&Path> {
+        let at = self
+            .sessions
+            .binary_search_by(|(known, _)| known.as_str().cmp(id));
+        let (_, path) = self.sessions.get(at.ok()?)?;
+        Some(path)
+    }
+
     fn messages(&self, session: &str) -> Vec<PathBuf> {
         files_in(&self.root.join("message").join(session))
     }
@@ -113,7 +128,13 @@ impl Storage {
         version(&[], &[&sha256_parts(&looks)])
     }
 
-    fn read_session(&self, path: &Path, id: &str, recorder: &mut Recorder<'_>) -> u64 {
+    fn read_session(
+        &self,
+        path: &Path,
+        id: &str,
+        recorder: &mut Recorder<'_>,
+        cancel: &dyn Fn() -> bool,
+    ) -> u64 {
         let bytes = match content(path) {
             Ok(bytes) => bytes,
             Err(reason) => {
@@ -146,6 +167,9 @@ impl Storage {
         };
         let mut conversation = Conversation::new(recorder, directory, created);
         for (_, path) in &messages {
+            if cancel() {
+                break;
+            }
             match content(path) {
                 Ok(data) => {
                     looked_at += data.len() as u64;
