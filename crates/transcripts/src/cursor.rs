@@ -10,7 +10,7 @@ mod workspaces;
 
 pub(crate) use editor::places;
 pub(crate) use paths::{STORES, homes, session_id, takes};
-pub(crate) use reader::{Reader, State, VERSION};
+pub(crate) use reader::{Reader, VERSION};
 pub(crate) use workspace::folder;
 
 use crate::session::Session;

@@ -92,13 +92,14 @@ pub(crate) fn read(
     let mut resume = None;
     if packing == Packing::Plain
         && end >= conditions.limits.huge
+        && let Some(reader) = lines.reader.state()
         && let Ok(tail) = tail_hash(&mut file, end)
     {
         resume = Some(Resume {
             offset: end,
             tail,
             reading: lines.recorder.so_far().clone(),
-            reader: lines.reader.state(),
+            reader,
         });
     }
     let reading = lines.finish(consumed, &session_id(agent, path));

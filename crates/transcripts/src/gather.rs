@@ -74,7 +74,7 @@ impl Gathering<'_> {
         let mut search = Search::default();
         let mut folders = Vec::new();
         for home in self.request.homes.of(self.agent) {
-            for &store in reader::stores(self.agent) {
+            for &store in reader::stores(self.agent, home) {
                 let before = search.files.len();
                 let present =
                     search.look(home, store, reader::takes(self.agent), &self.rules.exclude);

@@ -6,7 +6,7 @@ mod reader;
 mod record;
 mod tree;
 
-pub(crate) use paths::{STORES, homes, session_id, takes};
+pub(crate) use paths::{homes, session_id, stores, takes};
 pub(crate) use reader::{Reader, State, VERSION};
 
 use crate::session::Session;

@@ -26,14 +26,14 @@ pub(crate) fn homes(agent: Agent, at: &Surroundings<'_>) -> Vec<PathBuf> {
 }
 
 /// The stores below an agent's home.
-pub(crate) const fn stores(agent: Agent) -> &'static [Store] {
+pub(crate) fn stores(agent: Agent, home: &Path) -> &'static [Store] {
     match agent {
         Agent::Claude => claude::STORES,
         Agent::Codex => codex::STORES,
         Agent::Copilot => copilot::STORES,
         Agent::Vscode => vscode::STORES,
         Agent::Cursor => cursor::STORES,
-        Agent::Pi => pi::STORES,
+        Agent::Pi => pi::stores(home),
         Agent::OpenCode => &[],
     }
 }
@@ -108,9 +108,7 @@ pub(crate) enum State {
     Codex(codex::State),
     Copilot(copilot::State),
     Vscode(vscode::State),
-    Cursor(cursor::State),
     Pi(pi::State),
-    NoFiles,
 }
 
 impl Reader {
@@ -132,21 +130,20 @@ impl Reader {
             State::Codex(state) => Self::Codex(codex::Reader::resume(state)),
             State::Copilot(state) => Self::Copilot(copilot::Reader::resume(state)),
             State::Vscode(state) => Self::Vscode(vscode::Reader::resume(state)),
-            State::Cursor(state) => Self::Cursor(cursor::Reader::resume(state)),
             State::Pi(state) => Self::Pi(pi::Reader::resume(state)),
-            State::NoFiles => Self::NoFiles,
         }
     }
 
-    pub(crate) fn state(&self) -> State {
+    /// What must be known to go on with the file when it has grown; `None` when it is then read from
+    /// its start.
+    pub(crate) fn state(&self) -> Option<State> {
         match self {
-            Self::Claude(reader) => State::Claude(reader.state().clone()),
-            Self::Codex(reader) => State::Codex(reader.state().clone()),
-            Self::Copilot(reader) => State::Copilot(reader.state().clone()),
-            Self::Vscode(reader) => State::Vscode(reader.state().clone()),
-            Self::Cursor(reader) => State::Cursor(reader.state().clone()),
-            Self::Pi(reader) => State::Pi(reader.state().clone()),
-            Self::NoFiles => State::NoFiles,
+            Self::Claude(reader) => Some(State::Claude(reader.state().clone())),
+            Self::Codex(reader) => Some(State::Codex(reader.state().clone())),
+            Self::Copilot(reader) => Some(State::Copilot(reader.state().clone())),
+            Self::Vscode(reader) => Some(State::Vscode(reader.state().clone())),
+            Self::Pi(reader) => Some(State::Pi(reader.state().clone())),
+            Self::Cursor(_) | Self::NoFiles => None,
         }
     }
 

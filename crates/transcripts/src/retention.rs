@@ -37,10 +37,16 @@ impl Retention {
     pub fn of(agent: Agent, homes: &[PathBuf]) -> Self {
         match agent {
             Agent::Claude => claude(homes),
-            // Archiving and compressing are all Codex does (codex issue 28187); OpenCode cleans
-            // nothing up (opencode issue 4980).
-            Agent::Codex | Agent::OpenCode => Self::Keeps,
-            Agent::Copilot | Agent::Vscode | Agent::Cursor | Agent::Pi => Self::Unknown,
+            // Archiving and compressing are all Codex does (codex issue 28187). OpenCode cleans
+            // nothing up (opencode issue 4980). Copilot CLI deletes sessions only when told to with
+            // `/session delete` or `/session prune`; what it prunes at its start are its own logs
+            // (copilot-cli issue 2019). VS Code drops the oldest chats from the list it shows, and
+            // leaves their files (`ChatSessionStore.trimEntries`). Pi has no code that deletes any.
+            Agent::Codex | Agent::OpenCode | Agent::Copilot | Agent::Vscode | Agent::Pi => {
+                Self::Keeps
+            }
+            // Nothing is published about it, and its program cannot be read.
+            Agent::Cursor => Self::Unknown,
         }
     }
 
@@ -93,6 +99,21 @@ mod tests {
             .unwrap()
             .write_all(text.as_bytes())
             .unwrap();
+    }
+
+    #[test]
+    fn only_where_it_is_known_it_is_said() {
+        for agent in Agent::ALL {
+            let sentence = Retention::of(agent, &[PathBuf::from("/nowhere")]).sentence();
+            let expected = match agent {
+                Agent::Claude => "It deletes sessions after 30 days.",
+                Agent::Cursor => "How long it keeps sessions is not known.",
+                Agent::Codex | Agent::Copilot | Agent::Vscode | Agent::Pi | Agent::OpenCode => {
+                    "It keeps sessions until you delete them."
+                }
+            };
+            assert_eq!(sentence, expected, "{agent}");
+        }
     }
 
     #[test]

@@ -403,3 +403,58 @@ fn a_call_the_person_rejected_marks_the_turn() {
         assert_eq!(happened(&call(&tool), ""), [expected], "{tool}");
     }
 }
+
+/// The editor writes its chats into its database, and newer versions their transcripts beside it.
+#[test]
+fn a_chat_that_stands_in_both_stores_is_one_session() {
+    let mut editor = Editor::new();
+    editor.list(&[("c1", "/w/app")]);
+    editor.chat(
+        "c1",
+        &[asked("b1", "fix the last page"), told("b2", "Fixed.")],
+    );
+    let home = editor.folder.path().join("dot-cursor");
+    let workspace = home.join("projects/w-app");
+    write(
+        &workspace.join(".workspace-trusted"),
+        br#"{"workspacePath":"/w/app"}"#,
+    );
+    let line = |role: &str, words: &str| {
+        format!(
+            r#"{{"role":"{role}","message":{{"content":[{{"type":"text","text":"{words}"}}]}}}}"#
+        )
+    };
+    let transcript = |id: &str, words: &str| {
+        let lines = format!("{}\n{}\n", line("user", words), line("assistant", "Fixed."));
+        write(
+            &workspace.join(format!("agent-transcripts/{id}/{id}.jsonl")),
+            lines.as_bytes(),
+        );
+    };
+    transcript("c1", "<user_query>fix the last page</user_query>");
+    // One that the database does not have.
+    transcript("c2", "<user_query>write the tests</user_query>");
+    let homes = vec![home, editor.folder.path().to_owned()];
+    editor.request.homes = Homes::from_iter([(Agent::Cursor, homes)]);
+    for store in [None, Some(Store::in_memory(Arc::new(SystemClock)).unwrap())] {
+        for _ in 0..2 {
+            let harvest = harvest(&editor.request, store.as_ref(), &|| false).unwrap();
+            let mut sessions: Vec<(&str, Vec<&str>, bool)> = harvest
+                .sessions
+                .iter()
+                .map(|session| {
+                    let timed = session.turns[0].id == "b1";
+                    (session.id.as_str(), words(session), timed)
+                })
+                .collect();
+            sessions.sort_unstable();
+            assert_eq!(
+                sessions,
+                [
+                    ("c1", vec!["fix the last page"], true),
+                    ("c2", vec!["write the tests"], false),
+                ]
+            );
+        }
+    }
+}

@@ -174,3 +174,108 @@ fn harvest_of_nothing(agent: Agent, words: &str, exclude: &[&str]) -> Harvest {
     assert!(harvest.sessions.is_empty(), "{agent}: {exclude:?}");
     harvest
 }
+
+/// Where the homes of an agent are reached under another name.
+#[cfg(unix)]
+#[test]
+fn a_home_may_be_linked_from_elsewhere() {
+    for agent in Agent::ALL {
+        let mut home = Home::new();
+        session(&home, agent, "/w/app", "Write the parser");
+        let link = home.folder.path().join("link");
+        std::os::unix::fs::symlink(home.folder.path().join(agent.id()), &link).unwrap();
+        let real = home.folder.path().join(agent.id());
+        home.request.agents = vec![agent];
+        home.request.homes = [(agent, vec![link.clone()])].into_iter().collect();
+        assert_eq!(prompts(&home.harvest()), [["Write the parser"]], "{agent}");
+        // Both names at once: the session is one.
+        home.request.homes = [(agent, vec![link, real])].into_iter().collect();
+        assert_eq!(prompts(&home.harvest()), [["Write the parser"]], "{agent}");
+    }
+}
+
+#[test]
+fn several_homes_are_read_at_once() {
+    for agent in Agent::ALL {
+        let (mut one, two) = (Home::new(), Home::new());
+        session(&one, agent, "/w/app", "Write the parser");
+        session(&two, agent, "/w/app", "Write the tests");
+        // Where sessions have the same name in both, they are one; so the second gets its own.
+        let other = two.folder.path().join(agent.id());
+        rename_session(&two, agent);
+        let homes = vec![
+            one.folder.path().join(agent.id()),
+            one.folder.path().join("nowhere"),
+            other,
+        ];
+        one.request.agents = vec![agent];
+        one.request.homes = [(agent, homes)].into_iter().collect();
+        let harvest = one.harvest();
+        let mut said: Vec<&str> = prompts(&harvest).into_iter().flatten().collect();
+        said.sort_unstable();
+        assert_eq!(said, ["Write the parser", "Write the tests"], "{agent}");
+        assert!(
+            harvest.looked.iter().any(|looked| !looked.present),
+            "{agent}"
+        );
+    }
+}
+
+/// Gives the session of a home another id, and its message as well.
+fn rename_session(home: &Home, agent: Agent) {
+    match agent {
+        Agent::OpenCode => {
+            let db = opencode::database(&home.folder.path().join("opencode/opencode.db"));
+            db.execute_batch(
+                "UPDATE session SET id = 'ses_2'; UPDATE message SET id = 'm2', session_id = 'ses_2';
+                 UPDATE part SET message_id = 'm2';",
+            )
+            .unwrap();
+        }
+        Agent::Claude
+        | Agent::Codex
+        | Agent::Copilot
+        | Agent::Vscode
+        | Agent::Cursor
+        | Agent::Pi => {
+            let folder = home.folder.path().join(agent.id());
+            for path in files_below(&folder) {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let text = ["s1", "u1", "i1", "c1", "e1", "v1", "r1", "p1", "m1"]
+                    .iter()
+                    .fold(text, |text, id| {
+                        text.replace(&format!("\"{id}\""), &format!("\"{id}2\""))
+                    })
+                    .replace("01a22847", "01a22848");
+                write(&path, text.as_bytes());
+                let name = path.to_str().unwrap().to_owned();
+                let renamed = name
+                    .replace("/s1.", "/s12.")
+                    .replace("/c1", "/c12")
+                    .replace("/v1.", "/v12.")
+                    .replace("/p1.", "/p12.")
+                    .replace("01a22847", "01a22848");
+                if renamed != name {
+                    write(std::path::Path::new(&renamed), text.as_bytes());
+                    std::fs::remove_file(&path).unwrap();
+                }
+            }
+        }
+    }
+}
+
+fn files_below(folder: &std::path::Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                files.push(path);
+            }
+        }
+    }
+    files
+}

@@ -427,3 +427,29 @@ fn secrets_and_private_words_do_not_pass() {
     );
     assert_eq!(prompts(&harvest), [["use [REDACTED_OPENAI_KEY]"]]);
 }
+
+#[test]
+fn a_home_may_itself_be_the_folder_of_the_sessions() {
+    let mut home = Home::new();
+    let folder = home.folder.path().join("kept");
+    let lines = [HEADER.to_owned(), user(1, "a", None, "write a parser")];
+    // As Pi writes into a folder it was given, and as into its own.
+    write(&folder.join(FILE), &joined(&lines));
+    let other = lines.map(|line| {
+        line.replace("write a parser", "write the tests")
+            .replace("\"a\"", "\"b\"")
+    });
+    write(
+        &folder.join("--w-app--/2026-01-06T10-00-00-000Z_0200.jsonl"),
+        &joined(&other),
+    );
+    home.request.homes = [(Agent::Pi, vec![folder])].into_iter().collect();
+    home.request.agents = vec![Agent::Pi];
+    let harvest = home.harvest();
+    assert_eq!(prompts(&harvest), [["write a parser"], ["write the tests"]]);
+    // A home in which nothing was written yet is no such folder.
+    let empty = home.folder.path().join("agent");
+    write(&empty.join("auth.json"), b"{}");
+    home.request.homes = [(Agent::Pi, vec![empty.clone()])].into_iter().collect();
+    assert_eq!(home.harvest().looked[0].folder, empty.join("sessions"));
+}

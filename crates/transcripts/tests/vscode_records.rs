@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use skillopt_core::agent::Agent;
-use skillopt_transcripts::{Author, Harvest, Reason};
+use skillopt_transcripts::{Author, Harvest, Reason, Scope};
 
 #[path = "support/homes.rs"]
 mod homes;
@@ -291,4 +291,19 @@ fn a_session_may_not_grow_without_end() {
     }
     let harvest = read(&lines);
     assert_eq!(left_out(&harvest, Reason::BeyondLimit), 0);
+}
+
+#[test]
+fn chats_of_windows_without_a_folder_belong_to_no_project() {
+    let mut home = Home::new();
+    let path = "vscode/User/globalStorage/emptyWindowChatSessions/v1.jsonl";
+    let line = r#"{"kind":0,"v":{"sessionId":"v1","creationDate":1767607200000,"requests":[{"requestId":"r1","message":{"text":"Write the parser"},"timestamp":1767607260000,"response":[{"value":"Written."}]}]}}"#;
+    write(&home.folder.path().join(path), line.as_bytes());
+    let harvest = home.harvest();
+    assert_eq!(prompts(&harvest), [["Write the parser"]]);
+    assert_eq!(harvest.sessions[0].directory, "");
+    home = home.project(&["/w/app"], Scope::Project);
+    let harvest = home.harvest();
+    assert!(harvest.sessions.is_empty());
+    assert_eq!(left_out(&harvest, Reason::OtherProject), 1);
 }

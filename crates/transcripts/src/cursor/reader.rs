@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
 use skillopt_core::Instant;
 
 use super::record::{Message, Record};
@@ -21,46 +20,36 @@ const QUERY: (&str, &str) = ("<user_query>", "</user_query>");
 /// How the reference's own calls begin (§3.6).
 const REPLAY: &str = "<skillopt_sleep_internal_replay_v1>";
 
-/// Reads the lines of one file.
+/// Reads the lines of one file. A file that has grown is read from its start: the time of every
+/// turn is that of the file, and has changed with it.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
-    state: State,
+    transcript: Transcript,
     spare: Vec<u8>,
 }
 
-/// What must be known to go on in the middle of a file.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct State {
-    /// When the file was last written: records have no times of their own.
+/// What is known of the file.
+#[derive(Debug, Default)]
+struct Transcript {
+    /// When it was last written: records have no times of their own.
     written: Option<Instant>,
 }
 
 impl Reader {
-    pub(crate) fn resume(state: State) -> Self {
-        Self {
-            state,
-            spare: Vec::new(),
-        }
-    }
-
-    pub(crate) fn state(&self) -> &State {
-        &self.state
-    }
-
     /// When the file was last written.
     pub(crate) fn written(&mut self, at: Option<Instant>) {
-        self.state.written = at;
+        self.transcript.written = at;
     }
 
     /// One line.
     pub(crate) fn line(&mut self, line: &[u8], recorder: &mut Recorder<'_>) {
         if let Some(record) = parsed::<Record<'_>>(line, &mut self.spare, recorder) {
-            self.state.record(&record, recorder);
+            self.transcript.record(&record, recorder);
         }
     }
 }
 
-impl State {
+impl Transcript {
     fn record(&self, record: &Record<'_>, recorder: &mut Recorder<'_>) {
         if &*record.r#type == "turn_ended" {
             return recorder.skip(if &*record.status == "error" {

@@ -130,6 +130,84 @@ fn a_huge_file_is_gone_on_with_wherever_it_was_cut() {
     }
 }
 
+/// A log of changes, of which every line can change any turn.
+fn vscode_lines() -> Vec<u8> {
+    let mut lines = String::from(
+        r#"{"kind":0,"v":{"sessionId":"s1","creationDate":1767607200000,"requests":[]}}"#,
+    );
+    for number in 0..30 {
+        let at = 1_767_607_260_000_u64 + number * 60_000;
+        lines.push_str(&format!(
+            "\n{{\"kind\":2,\"k\":[\"requests\"],\"v\":[{{\"requestId\":\"r{number}\",\"message\":{{\"text\":\"request {number}\"}},\"timestamp\":{at},\"response\":[]}}]}}"
+        ));
+        lines.push_str(&format!(
+            "\n{{\"kind\":2,\"k\":[\"requests\",{number},\"response\"],\"v\":[{{\"value\":\"answer {number}\"}}]}}"
+        ));
+        // What was asked first is changed last.
+        lines.push_str(&format!(
+            "\n{{\"kind\":1,\"k\":[\"requests\",0,\"message\",\"text\"],\"v\":\"changed {number} times\"}}"
+        ));
+    }
+    lines.push('\n');
+    lines.into_bytes()
+}
+
+fn cursor_lines() -> Vec<u8> {
+    let mut lines = String::new();
+    for number in 0..60 {
+        for (role, words) in [
+            ("user", "<user_query>go on</user_query>"),
+            ("assistant", "done"),
+        ] {
+            lines.push_str(&format!(
+                "{{\"role\":\"{role}\",\"message\":{{\"content\":[{{\"type\":\"text\",\"text\":\"{words} {number}\"}}]}}}}\n"
+            ));
+        }
+    }
+    lines.into_bytes()
+}
+
+#[test]
+fn a_huge_file_of_an_editor_gives_the_same_wherever_it_was_cut() {
+    for (name, bytes, goes_on) in [
+        (
+            "vscode/User/workspaceStorage/w/chatSessions/s1.jsonl",
+            vscode_lines(),
+            true,
+        ),
+        (
+            "cursor/projects/w/agent-transcripts/s1/s1.jsonl",
+            cursor_lines(),
+            false,
+        ),
+    ] {
+        let bench = Bench::new(huge_from(1));
+        let path = bench.path(name);
+        let mut done = 0;
+        let mut continued = 0;
+        for (time, step) in [1, 900, 33, 2000, 1, usize::MAX].into_iter().enumerate() {
+            let end = bytes.len().min(done + step.min(bytes.len()));
+            bench.append(&path, &bytes[done..end]);
+            done = end;
+            // The same file, written at another time.
+            let at =
+                std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_767_607_200 + time as u64);
+            OpenOptions::new()
+                .append(true)
+                .open(&path)
+                .unwrap()
+                .set_modified(at)
+                .unwrap();
+            continued += bench.check().files.continued;
+        }
+        assert_eq!(done, bytes.len());
+        assert_eq!(continued > 0, goes_on, "{name}");
+        let last = bench.check();
+        assert_eq!(last.files.unchanged, 1);
+        assert!(last.sessions[0].human_turns().count() >= 30);
+    }
+}
+
 #[test]
 fn only_the_new_end_of_a_huge_file_is_read() {
     let bench = Bench::new(huge_from(100_000));

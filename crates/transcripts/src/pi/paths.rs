@@ -5,17 +5,48 @@ use std::path::{Path, PathBuf};
 use crate::files::{Store, Taken};
 use crate::surroundings::Surroundings;
 
-/// `$PI_CODING_AGENT_DIR` or `~/.pi/agent`, on every system.
+/// `$PI_CODING_AGENT_DIR` or `~/.pi/agent`, on every system; and the folder of sessions that
+/// `$PI_CODING_AGENT_SESSION_DIR` names.
 pub(crate) fn homes(at: &Surroundings<'_>) -> Vec<PathBuf> {
-    vec![at.path_or("PI_CODING_AGENT_DIR", ".pi/agent")]
+    let sessions = at.variable("PI_CODING_AGENT_SESSION_DIR");
+    [at.path_or("PI_CODING_AGENT_DIR", ".pi/agent")]
+        .into_iter()
+        .chain(sessions.map(|folder| at.path(folder)))
+        .collect()
 }
 
 /// `<home>/sessions/--<folder with dashes>--/<time>_<session id>.jsonl`. The folder's name says
 /// nothing for certain, so it is never decoded.
-pub(crate) const STORES: &[Store] = &[Store {
+const STORES: &[Store] = &[Store {
     folder: "sessions",
     deepest: 4,
 }];
+/// The home is itself a folder of sessions.
+const SESSIONS: &[Store] = &[Store {
+    folder: "",
+    deepest: 4,
+}];
+
+/// The stores of a home. One without a folder called `sessions`, in which sessions lie, is the
+/// folder of sessions itself.
+pub(crate) fn stores(home: &Path) -> &'static [Store] {
+    let is_one = || {
+        std::fs::read_dir(home)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .any(|entry| {
+                let name = entry.file_name();
+                let name = name.to_string_lossy();
+                name.ends_with(".jsonl") || (name.starts_with("--") && name.ends_with("--"))
+            })
+    };
+    if !home.join("sessions").exists() && is_one() {
+        SESSIONS
+    } else {
+        STORES
+    }
+}
 
 /// Whether a file is a session.
 pub(crate) fn takes(path: &Path) -> Taken {
@@ -43,6 +74,11 @@ mod tests {
             );
             let moved = [("PI_CODING_AGENT_DIR", "~/pi")];
             assert_eq!(with(platform, &moved, homes), [Path::new("/home/dana/pi")]);
+            let both = [moved[0], ("PI_CODING_AGENT_SESSION_DIR", "/srv/sessions")];
+            assert_eq!(
+                with(platform, &both, homes),
+                [Path::new("/home/dana/pi"), Path::new("/srv/sessions")]
+            );
         }
     }
 

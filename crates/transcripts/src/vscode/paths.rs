@@ -9,6 +9,8 @@ use crate::surroundings::{Platform, Surroundings};
 const WORKSPACES: &str = "workspaceStorage";
 /// The folder of the sessions in a workspace's folder.
 const SESSIONS: &str = "chatSessions";
+/// The folder of the sessions of windows without a folder.
+const WITHOUT_FOLDER: &str = "emptyWindowChatSessions";
 /// The editors, by the names of their data folders.
 const EDITORS: [&str; 4] = ["Code", "Code - Insiders", "VSCodium", "Code - OSS"];
 
@@ -28,12 +30,19 @@ pub(crate) fn homes(at: &Surroundings<'_>) -> Vec<PathBuf> {
         .collect()
 }
 
-/// `<home>/User/workspaceStorage/<workspace>/chatSessions/<session id>.jsonl`, in older versions
+/// `<home>/User/workspaceStorage/<workspace>/chatSessions/<session id>.jsonl`, and
+/// `<home>/User/globalStorage/emptyWindowChatSessions/<session id>.jsonl`; in older versions
 /// `….json`.
-pub(crate) const STORES: &[Store] = &[Store {
-    folder: "User/workspaceStorage",
-    deepest: 2,
-}];
+pub(crate) const STORES: &[Store] = &[
+    Store {
+        folder: "User/workspaceStorage",
+        deepest: 2,
+    },
+    Store {
+        folder: "User/globalStorage/emptyWindowChatSessions",
+        deepest: 0,
+    },
+];
 
 /// Whether a path is a session. A workspace's folder also holds what extensions keep there: it is
 /// not looked into.
@@ -44,7 +53,8 @@ pub(crate) fn takes(path: &Path) -> Taken {
     };
     let folder = path.parent();
     let extension = path.extension().unwrap_or_default();
-    if named(folder, SESSIONS) && (extension == "jsonl" || extension == "json") {
+    let sessions = named(folder, SESSIONS) || named(folder, WITHOUT_FOLDER);
+    if sessions && (extension == "jsonl" || extension == "json") {
         Taken::Yes
     } else if named(folder, WORKSPACES) || named(Some(path), SESSIONS) {
         Taken::No
@@ -97,6 +107,8 @@ mod tests {
             ("h/workspaceStorage/1f/chatSessions/a.jsonl", Taken::Yes),
             ("h/workspaceStorage/1f/chatSessions/a.json", Taken::Yes),
             ("h/workspaceStorage/1f/chatSessions/a.txt", Taken::Closed),
+            ("h/emptyWindowChatSessions/a.jsonl", Taken::Yes),
+            ("h/emptyWindowChatSessions/images", Taken::Closed),
             ("h/workspaceStorage/1f/chatEditingSessions", Taken::Closed),
             ("h/workspaceStorage/1f/workspace.json", Taken::Closed),
         ] {
