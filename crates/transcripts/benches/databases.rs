@@ -13,6 +13,8 @@ use skillopt_core::agent::Agent;
 use skillopt_store::{Paths, Store, SystemClock};
 use skillopt_transcripts::{Homes, ProjectScope, Request, Scope, harvest};
 
+#[path = "databases/cursor.rs"]
+mod cursor;
 #[path = "support/measure.rs"]
 mod measure;
 #[path = "databases/opencode.rs"]
@@ -29,7 +31,8 @@ fn main() -> Outcome {
             let agent = Agent::from_id(agent).ok_or("no such agent")?;
             one_harvest(Path::new(home), agent, scope == "all", Path::new(data))
         }
-        // Cargo passes `--bench`.
+        // Cargo passes `--bench`; a word behind it names one agent.
+        ["--bench", "cursor"] | ["cursor", "--bench"] => editor(),
         _ => everything(),
     }
 }
@@ -46,7 +49,19 @@ fn everything() -> Outcome {
     for scope in ["project", "all"] {
         measure_store(&home, Agent::OpenCode, scope)?;
     }
-    Ok(())
+    editor()
+}
+
+/// The editor's database is too large to stay.
+fn editor() -> Outcome {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let megabytes = number("SKILLOPT_BENCH_EDITOR_MB", 2048)?;
+    let home = cursor::database(folder.path(), u64::try_from(megabytes)?)?;
+    row(
+        "the database of Cursor's editor",
+        &format!("{megabytes} MB, chats of eight projects"),
+    );
+    measure_store(&home, Agent::Cursor, "project")
 }
 
 /// Cold, unchanged, and after one change.

@@ -1,7 +1,8 @@
 //! How fast transcripts are read, and with how much memory.
 //!
 //! Every harvest runs in a process of its own, so that its peak memory is its own. The corpus is
-//! made of real records (see `corpus`); `SKILLOPT_BENCH_MB` sets its size, 1024 when absent.
+//! made of real records (see `corpus`); `SKILLOPT_BENCH_MB` sets its size, 1024 when absent, and
+//! `cargo bench … -- "event logs"` measures one mix alone.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its rows")]
 
@@ -31,29 +32,39 @@ const BASELINE_BYTES: u64 = 128 * 1024 * 1024;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["harvest", home, threads, all] => {
-            one_harvest(Path::new(home), None, threads.parse()?, all == "all")
+        ["harvest", agent, home, threads, all] => {
+            one_harvest(agent, Path::new(home), None, threads.parse()?, all == "all")
         }
-        ["harvest", home, threads, all, data] => one_harvest(
+        ["harvest", agent, home, threads, all, data] => one_harvest(
+            agent,
             Path::new(home),
             Some(Path::new(data)),
             threads.parse()?,
             all == "all",
         ),
         ["values", home] => values(Path::new(home)),
-        // Cargo passes `--bench`.
-        _ => everything(),
+        // Cargo passes `--bench`; a word behind it names one mix.
+        ["--bench", mix] | [mix, "--bench"] => everything(Some(mix)),
+        _ => everything(None),
     }
 }
 
-fn everything() -> Result<(), Box<dyn std::error::Error>> {
+fn everything(only: Option<&str>) -> Result<(), Box<dyn std::error::Error>> {
     let megabytes: u64 = match std::env::var("SKILLOPT_BENCH_MB") {
         Ok(text) => text.parse()?,
         Err(_) => 1024,
     };
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("harvest");
     let cores = std::thread::available_parallelism()?.get();
-    for (mix, megabytes) in [(Mix::AsRecorded, megabytes), (Mix::Long, megabytes / 4)] {
+    for (mix, megabytes) in [
+        (Mix::AsRecorded, megabytes),
+        (Mix::Long, megabytes / 4),
+        (Mix::Events, megabytes / 2),
+    ] {
+        if only.is_some_and(|only| only != mix.name()) {
+            continue;
+        }
+        let agent = mix.agent().id();
         let corpus = corpus::corpus(&folder, megabytes * 1024 * 1024, mix)?;
         describe(&corpus, mix);
         let read = plain_read(&corpus)?;
@@ -65,7 +76,7 @@ fn everything() -> Result<(), Box<dyn std::error::Error>> {
             let best = best_of(3, || {
                 child(
                     &corpus.home,
-                    &["harvest", "HOME", &threads.to_string(), "project"],
+                    &["harvest", agent, "HOME", &threads.to_string(), "project"],
                 )
             })?;
             row(
@@ -85,7 +96,7 @@ fn everything() -> Result<(), Box<dyn std::error::Error>> {
         }
         let all = child(
             &corpus.home,
-            &["harvest", "HOME", &cores.to_string(), "all"],
+            &["harvest", agent, "HOME", &cores.to_string(), "all"],
         )?;
         row(
             &format!("harvest, {cores} threads, all projects ({})", mix.name()),
@@ -95,7 +106,14 @@ fn everything() -> Result<(), Box<dyn std::error::Error>> {
         let data = data.path().to_string_lossy().into_owned();
         let cold = child(
             &corpus.home,
-            &["harvest", "HOME", &cores.to_string(), "project", &data],
+            &[
+                "harvest",
+                agent,
+                "HOME",
+                &cores.to_string(),
+                "project",
+                &data,
+            ],
         )?;
         row(
             &format!(
@@ -136,7 +154,14 @@ fn unchanged(corpus: &Corpus, folder: &Path) -> Result<(), Box<dyn std::error::E
     let data = tempfile::tempdir()?;
     let data = data.path().to_string_lossy().into_owned();
     for scope in ["project", "all"] {
-        let arguments = ["harvest", "HOME", "0", scope, &data];
+        let arguments = [
+            "harvest",
+            Mix::AsRecorded.agent().id(),
+            "HOME",
+            "0",
+            scope,
+            &data,
+        ];
         child(&home, &arguments)?;
         let best = best_of(5, || child(&home, &arguments))?;
         row(
@@ -180,14 +205,16 @@ fn rate(bytes: u64, time: Duration) -> String {
 }
 
 fn one_harvest(
+    agent: &str,
     home: &Path,
     data: Option<&Path>,
     threads: usize,
     all: bool,
 ) -> Result<(), Box<dyn std::error::Error>> {
+    let agent = Agent::from_id(agent).ok_or("there is no such agent")?;
     let request = Request {
-        homes: Homes::from_iter([(Agent::Claude, vec![home.to_owned()])]),
-        agents: vec![Agent::Claude],
+        homes: Homes::from_iter([(agent, vec![home.to_owned()])]),
+        agents: vec![agent],
         project: ProjectScope {
             roots: vec![PathBuf::from(corpus::project(0))],
             scope: if all { Scope::All } else { Scope::Project },

@@ -1,11 +1,12 @@
 //! Corpora made of real records, the same on every machine.
 //!
-//! Each generated session is a copy of a real one (`tests/fixtures/transcripts/claude`) with its
-//! own ids, times, project and words. Nothing else is changed, so records keep their real sizes,
-//! order and keys. Two mixes:
+//! Each generated session is a copy of a real one (`tests/fixtures/transcripts`) with its own ids,
+//! times, project and words. Nothing else is changed, so records keep their real sizes, order and
+//! keys; only texts of vendors that were cut out of the real ones get their length back. Mixes:
 //!
-//! - [`Mix::AsRecorded`]: sessions as they are, 1 to 5 turns, 70 to 200 KB each;
-//! - [`Mix::Long`]: the records of the conversation forty times over, as in sessions of a whole day.
+//! - [`Mix::AsRecorded`]: Claude Code sessions as they are, 1 to 5 turns, 70 to 200 KB each;
+//! - [`Mix::Long`]: the records of the conversation forty times over, as in sessions of a whole day;
+//! - [`Mix::Events`]: Copilot CLI's event logs, eight times over.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -13,12 +14,14 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use skillopt_core::agent::Agent;
 
 /// What sessions are made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mix {
     AsRecorded,
     Long,
+    Events,
 }
 
 impl Mix {
@@ -27,6 +30,25 @@ impl Mix {
         match self {
             Self::AsRecorded => 1,
             Self::Long => 40,
+            Self::Events => 8,
+        }
+    }
+
+    /// Whose sessions these are.
+    pub(crate) const fn agent(self) -> Agent {
+        match self {
+            Self::AsRecorded | Self::Long => Agent::Claude,
+            Self::Events => Agent::Copilot,
+        }
+    }
+
+    /// Where a session lies below the agent's home.
+    fn path(self, session: &str, project: usize) -> PathBuf {
+        match self {
+            Self::AsRecorded | Self::Long => PathBuf::from(format!(
+                "projects/-home-dana-work-project-{project}/{session}.jsonl"
+            )),
+            Self::Events => PathBuf::from(format!("session-state/{session}/events.jsonl")),
         }
     }
 
@@ -34,15 +56,20 @@ impl Mix {
         match self {
             Self::AsRecorded => "as recorded",
             Self::Long => "long",
+            Self::Events => "event logs",
         }
     }
 }
 
 /// Raised when the same arguments would give other bytes.
-const GENERATION: u32 = 1;
+const GENERATION: u32 = 2;
 /// Projects the sessions are spread over.
 pub(crate) const PROJECTS: usize = 8;
 const UUID: usize = 36;
+/// Stands in real records for a vendor's text.
+const CUT: &str = "[vendor text removed]";
+/// Bytes such a text has in an event log: system prompts are 60 % of the real ones.
+const CUT_BYTES: usize = 30_000;
 
 /// One real session.
 struct Original {
@@ -54,8 +81,8 @@ struct Line {
     text: String,
     /// A record of the conversation, or an attachment to it that a long session repeats.
     repeated: bool,
-    /// Its words are a person's.
-    prompt: bool,
+    /// Where its words are, if they are a person's.
+    prompt: Option<&'static str>,
 }
 
 /// A corpus on disk.
@@ -76,7 +103,7 @@ pub(crate) fn project(index: usize) -> String {
 /// Makes at least `bytes` of sessions below `folder`, or takes them from there if they were made
 /// before.
 pub(crate) fn corpus(folder: &Path, bytes: u64, mix: Mix) -> io::Result<Corpus> {
-    let originals = originals()?;
+    let originals = originals(mix)?;
     let home = folder.join(format!(
         "{}-{bytes}-{GENERATION}",
         mix.name().replace(' ', "-")
@@ -98,10 +125,7 @@ pub(crate) fn corpus(folder: &Path, bytes: u64, mix: Mix) -> io::Result<Corpus> 
         let original = &originals[number % originals.len()];
         let session = varied_uuid(&original.session, number);
         let project = number % PROJECTS;
-        let path = home
-            .join("projects")
-            .join(format!("-home-dana-work-project-{project}"))
-            .join(format!("{session}.jsonl"));
+        let path = home.join(mix.path(&session, project));
         if write {
             fs::create_dir_all(path.parent().unwrap_or(&home))?;
             corpus.bytes += write_session(&path, original, number, mix, &mut shares)?;
@@ -129,60 +153,73 @@ pub(crate) fn corpus(folder: &Path, bytes: u64, mix: Mix) -> io::Result<Corpus> 
     Ok(corpus)
 }
 
-fn originals() -> io::Result<Vec<Original>> {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../tests/fixtures/transcripts/claude/projects");
+fn originals(mix: Mix) -> io::Result<Vec<Original>> {
+    let (store, file) = match mix.agent() {
+        Agent::Copilot => ("copilot/session-state", Some("events.jsonl")),
+        _ => ("claude/projects", None),
+    };
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/transcripts");
     let mut paths = Vec::new();
-    for folder in fs::read_dir(fixtures)? {
+    for folder in fs::read_dir(fixtures.join(store))? {
         let folder = folder?.path();
         if folder.to_string_lossy().contains("skillopt") {
             continue;
         }
-        for file in fs::read_dir(folder)? {
-            let path = file?.path();
-            if path
-                .extension()
-                .is_some_and(|extension| extension == "jsonl")
-            {
-                paths.push(path);
-            }
+        match file {
+            Some(file) => paths.push(folder.join(file)),
+            None => paths.extend(
+                fs::read_dir(folder)?
+                    .filter_map(|file| Some(file.ok()?.path()))
+                    .filter(|path| path.extension().is_some_and(|found| found == "jsonl")),
+            ),
         }
     }
     paths.sort();
-    paths.iter().map(|path| original(path)).collect()
+    paths.iter().map(|path| original(path, mix)).collect()
 }
 
-fn original(path: &Path) -> io::Result<Original> {
+fn original(path: &Path, mix: Mix) -> io::Result<Original> {
     let text = fs::read_to_string(path)?;
     let lines = text
         .lines()
         .map(|line| {
             let record: Value = serde_json::from_str(line)?;
-            let kind = record["type"].as_str().unwrap_or_default();
-            Ok(Line {
-                text: line.to_owned(),
-                repeated: matches!(
-                    kind,
-                    "user"
-                        | "assistant"
-                        | "system"
-                        | "queue-operation"
-                        | "last-prompt"
-                        | "tools-used"
-                ),
-                prompt: record.get("promptSource").is_some()
-                    && record["message"]["content"].is_string(),
+            Ok(match mix.agent() {
+                Agent::Copilot => event(line, &record),
+                _ => claude_record(line, &record),
             })
         })
         .collect::<io::Result<Vec<Line>>>()?;
+    let named = match mix.agent() {
+        Agent::Copilot => path.parent().and_then(Path::file_name),
+        _ => path.file_stem(),
+    };
     Ok(Original {
-        session: path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned(),
+        session: named.unwrap_or_default().to_string_lossy().into_owned(),
         lines,
     })
+}
+
+fn claude_record(line: &str, record: &Value) -> Line {
+    let prompt = record.get("promptSource").is_some() && record["message"]["content"].is_string();
+    Line {
+        text: line.to_owned(),
+        repeated: matches!(
+            record["type"].as_str().unwrap_or_default(),
+            "user" | "assistant" | "system" | "queue-operation" | "last-prompt" | "tools-used"
+        ),
+        prompt: prompt.then_some("/message/content"),
+    }
+}
+
+fn event(line: &str, record: &Value) -> Line {
+    let kind = record["type"].as_str().unwrap_or_default();
+    let typed = kind == "user.message" && record.get("agentId").is_none();
+    Line {
+        text: line.replace(CUT, &"All words of the vendor. ".repeat(CUT_BYTES / 25)),
+        repeated: kind != "session.start",
+        prompt: typed.then_some("/data/content"),
+    }
 }
 
 fn write_session(
@@ -223,10 +260,10 @@ fn kind(line: &str) -> String {
 
 /// A line with other ids, times, project and words. The same session keeps the same ids in all its
 /// lines, except that every round has its own messages.
-fn varied(line: &str, prompt: bool, number: usize, round: usize) -> io::Result<String> {
-    let line = if prompt {
+fn varied(line: &str, prompt: Option<&str>, number: usize, round: usize) -> io::Result<String> {
+    let line = if let Some(place) = prompt {
         let mut record: Value = serde_json::from_str(line)?;
-        if let Some(Value::String(words)) = record.pointer_mut("/message/content") {
+        if let Some(Value::String(words)) = record.pointer_mut(place) {
             words.push_str(&format!(" (case {number}, part {round})"));
         }
         serde_json::to_string(&record)?
@@ -236,7 +273,8 @@ fn varied(line: &str, prompt: bool, number: usize, round: usize) -> io::Result<S
     let project = project(number % PROJECTS);
     let line = line
         .replace("/home/dana/work/acme-api", &project)
-        .replace("/home/dana/work/web_app.ui-2", &project);
+        .replace("/home/dana/work/web_app.ui-2", &project)
+        .replace("/home/dana/work/zürich-web", &project);
     let day = format!(
         "2026-{:02}-{:02}T{:02}:",
         1 + number / 28 % 11,
