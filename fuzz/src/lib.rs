@@ -1,12 +1,17 @@
 //! What must hold for any bytes at all. Each function is a fuzz target, and an ordinary test runs
 //! the same functions over the seeds and over simple mutations of them.
 
+use std::io::Write;
+use std::path::Path;
+
+use rusqlite::Connection;
+use skillopt_core::agent::Agent;
 use skillopt_core::python_regex::PythonRegex;
 use skillopt_core::redact::{redact, redact_json};
 use skillopt_core::region::{rules, tidy, with_rules};
 use skillopt_core::task::Task;
 use skillopt_models::parse::{Expect, Parsed, parse_bytes};
-use skillopt_transcripts::Session;
+use skillopt_transcripts::{Homes, ProjectScope, Request, Scope, Session, harvest};
 
 /// A function that must return for any input.
 pub type Target = fn(&[u8]);
@@ -19,6 +24,9 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("vscode", vscode),
     ("cursor", cursor),
     ("pi", pi),
+    ("databases", databases),
+    ("opencode", opencode),
+    ("cursor_editor", cursor_editor),
     ("python_regex", python_regex),
     ("redaction", redaction),
     ("region", region),
@@ -65,6 +73,131 @@ pub fn vscode(data: &[u8]) {
 /// As [`claude`], of Cursor.
 pub fn cursor(data: &[u8]) {
     session(skillopt_transcripts::cursor::read_bytes(data));
+}
+
+/// A database may be anything at all, whoever's it seems to be: nothing fails, and nothing lies
+/// beside it afterwards.
+pub fn databases(data: &[u8]) {
+    for (agent, file) in [
+        (Agent::OpenCode, "opencode.db"),
+        (Agent::Cursor, "User/globalStorage/state.vscdb"),
+        (Agent::Copilot, "session-store.db"),
+    ] {
+        let home = tempfile::tempdir().expect("a folder for a while");
+        let path = home.path().join(file);
+        let folder = path.parent().expect("the file is in a folder");
+        std::fs::create_dir_all(folder).expect("a folder in our own");
+        std::fs::File::create(&path)
+            .and_then(|mut file| file.write_all(data))
+            .expect("a file in our own folder");
+        sessions(agent, home.path());
+        assert_eq!(std::fs::read(&path).expect("the file is still there"), data);
+        let beside = std::fs::read_dir(folder).expect("our own folder");
+        assert_eq!(beside.count(), 1, "something was made beside the database");
+    }
+}
+
+/// Rows of OpenCode: each line is one, and its first letter says of which table. `s` is what the
+/// session was taken back to, `m` a message, `p` a part of the message before it.
+pub fn opencode(data: &[u8]) {
+    let home = tempfile::tempdir().expect("a folder for a while");
+    let database = rows(&home.path().join("opencode.db"));
+    database
+        .execute_batch(
+            "CREATE TABLE session (id text PRIMARY KEY, parent_id text, directory text, agent text,
+                 revert, version text, time_created integer, time_updated integer);
+             CREATE TABLE message (id text PRIMARY KEY, session_id text, time_created integer,
+                 time_updated integer, data);
+             CREATE TABLE part (id text PRIMARY KEY, message_id text, time_updated integer, data);
+             CREATE INDEX messages ON message (session_id, time_created, id);
+             CREATE INDEX parts ON part (message_id, id);
+             INSERT INTO session VALUES ('ses', NULL, '/w/app', 'build', NULL, '1.18', 1, 2);",
+        )
+        .expect("tables of our own");
+    let mut message = String::new();
+    for (number, line) in (0_i64..200).zip(data.split(|byte| *byte == b'\n')) {
+        let Some((kind, value)) = line.split_first() else {
+            continue;
+        };
+        let id = format!("msg_{number:04}");
+        let added = match kind {
+            b's' => database.execute("UPDATE session SET revert = ?1", [value]),
+            b'p' => database.execute(
+                "INSERT INTO part VALUES (?1, ?2, 1, ?3)",
+                (format!("prt_{number:04}"), &message, value),
+            ),
+            _ => {
+                message.clone_from(&id);
+                database.execute(
+                    "INSERT INTO message VALUES (?1, 'ses', ?2, 1, ?3)",
+                    (&id, number, value),
+                )
+            }
+        };
+        added.expect("a row of our own");
+    }
+    drop(database);
+    sessions(Agent::OpenCode, home.path());
+}
+
+/// Values of Cursor's editor: each line is a key, a space and what stands under it. What stands under
+/// `list` is the list of chats.
+pub fn cursor_editor(data: &[u8]) {
+    let home = tempfile::tempdir().expect("a folder for a while");
+    let folder = home.path().join("User/globalStorage");
+    std::fs::create_dir_all(&folder).expect("a folder in our own");
+    let database = rows(&folder.join("state.vscdb"));
+    database
+        .execute_batch(
+            "CREATE TABLE ItemTable (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);
+             CREATE TABLE cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);",
+        )
+        .expect("tables of our own");
+    for line in data.split(|byte| *byte == b'\n').take(200) {
+        let space = line.iter().position(|byte| *byte == b' ');
+        let (key, value) = line.split_at(space.unwrap_or(line.len()));
+        let value = value.get(1..).unwrap_or_default();
+        let added = if key == b"list" {
+            database.execute(
+                "INSERT INTO ItemTable VALUES ('composer.composerHeaders', ?1)",
+                [value],
+            )
+        } else {
+            database.execute(
+                "INSERT INTO cursorDiskKV VALUES (?1, ?2)",
+                (String::from_utf8_lossy(key), value),
+            )
+        };
+        added.expect("a row of our own");
+    }
+    drop(database);
+    sessions(Agent::Cursor, home.path());
+}
+
+fn rows(path: &Path) -> Connection {
+    let database = Connection::open(path).expect("a database of our own");
+    database
+        .execute_batch("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;")
+        .expect("nobody else has it");
+    database
+}
+
+/// Everything that is found in a home is bounded and redacted, as what [`claude`] finds.
+fn sessions(agent: Agent, home: &Path) {
+    let request = Request {
+        homes: Homes::from_iter([(agent, vec![home.to_owned()])]),
+        agents: vec![agent],
+        project: ProjectScope {
+            roots: Vec::new(),
+            scope: Scope::All,
+        },
+        threads: 1,
+        ..Request::default()
+    };
+    let found = harvest(&request, None, &|| false).expect("no content makes a harvest fail");
+    for one in found.sessions {
+        session(Some(one));
+    }
 }
 
 fn session(session: Option<Session>) {
