@@ -180,6 +180,7 @@ impl Handoff {
             return Ok(published);
         }
         files::create_private_dir(&published.answers)?;
+        files::sweep(&self.folder);
         let keyed: Vec<(String, &Question)> = questions
             .iter()
             .map(|question| (question.call.key(), question))

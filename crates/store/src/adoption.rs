@@ -13,6 +13,7 @@
 //! wrote meanwhile: such a document is left as it is and named, and its earlier bytes stay in the
 //! store. A rollback is the same thing with before and after exchanged.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
@@ -25,6 +26,7 @@ use crate::fault::{Fault, unreadable};
 use crate::files::{self, Expected, NewFile, Pinned};
 use crate::locks;
 use crate::paths::Paths;
+use crate::proposals;
 use crate::receipts::Receipt;
 use crate::row::At;
 use crate::store::{Store, Tx};
@@ -167,10 +169,14 @@ pub fn perform(
     }
 }
 
-/// Undoes what dead processes left unfinished; for the start of every program. What another process
-/// is working on now is not touched.
+/// Undoes what dead processes left unfinished, and deletes their temporary files; for the start of
+/// every program. What another process is working on now is not touched.
 pub fn recover(store: &Store, paths: &Paths) -> Result<Vec<Recovered>, Problem> {
     let mut recovered = Vec::new();
+    files::sweep_file(&paths.location());
+    for folder in store.read(unfinished_folders)? {
+        files::sweep(&folder);
+    }
     for left in store.read(unfinished)? {
         let targets = store.read(|db| targets(db, left.id))?;
         let files: Vec<PathBuf> = targets.into_iter().map(|target| target.real_path).collect();
@@ -193,6 +199,23 @@ pub fn recover(store: &Store, paths: &Paths) -> Result<Vec<Recovered>, Problem> 
         }
     }
     Ok(recovered)
+}
+
+/// The folders of bundles and backups that were begun and not finished. Those that are whole are not
+/// looked at, so that a start costs the same however many there are.
+fn unfinished_folders(db: &Connection) -> Result<BTreeSet<PathBuf>, Fault> {
+    let mut folders = BTreeSet::new();
+    folders.extend(proposals::draft_folders(db)?);
+    for left in unfinished(db)? {
+        let backups = targets(db, left.id)?;
+        folders.extend(
+            backups
+                .iter()
+                .filter_map(|target| Path::new(&target.backup_path).parent())
+                .map(Path::to_owned),
+        );
+    }
+    Ok(folders)
 }
 
 /// The plan that takes back what `receipts` say, newest first. A file that was changed since then is refused with `file_changed` when the plan is performed.

@@ -160,6 +160,15 @@ pub fn reserve(
     required(tx, &id)
 }
 
+/// The folders of bundles that are being written, or were when their process died.
+pub(crate) fn draft_folders(db: &Connection) -> Result<Vec<std::path::PathBuf>, Fault> {
+    let mut rows = db.prepare_cached("SELECT dir FROM proposal WHERE state = 'draft'")?;
+    let found = rows.query_map([], |row| row.get::<_, String>(0))?;
+    found
+        .map(|dir| Ok(dir.map(std::path::PathBuf::from)?))
+        .collect()
+}
+
 /// A target with the bytes that are proposed for it. `state` and `reason` of `target` are ignored:
 /// it begins as pending. `proposed_sha256` is computed.
 #[derive(Debug, Clone, PartialEq)]

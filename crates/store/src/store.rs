@@ -5,12 +5,14 @@ use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use skillopt_core::{Instant, Problem};
 
 use crate::clock::Clock;
 use crate::failpoints::{self, Family};
-use crate::fault::Fault;
+use crate::fault::{Fault, io_problem};
+use crate::files::{self, FileId};
 use crate::opening::{self, SCHEMA_VERSION};
 use crate::paths::Paths;
 
@@ -20,6 +22,8 @@ pub struct Store {
     connection: Mutex<Connection>,
     clock: Arc<dyn Clock>,
     path: PathBuf,
+    /// The file that was opened; `None` for a store in memory.
+    file: Option<FileId>,
 }
 
 impl std::fmt::Debug for Store {
@@ -91,10 +95,13 @@ impl Store {
     /// `disk_full`, `database_busy`.
     pub fn open(paths: &Paths, clock: Arc<dyn Clock>) -> Result<Self, Problem> {
         let connection = crate::opening::open(paths, clock.now())?;
+        let path = paths.database();
+        let file = files::file_id(&path).map_err(|error| io_problem(&error, "open", &path))?;
         Ok(Self {
             connection: Mutex::new(connection),
             clock,
-            path: paths.database(),
+            path,
+            file: Some(file),
         })
     }
 
@@ -106,6 +113,7 @@ impl Store {
             connection: Mutex::new(connection),
             clock,
             path,
+            file: None,
         })
     }
 
@@ -218,8 +226,31 @@ impl Store {
             now: self.clock.now(),
         };
         let value = f(&tx)?;
+        self.refuse_if_replaced(&tx)?;
         failpoints::step(Family::Commit, label, || tx.transaction.commit())?;
         Ok(value)
+    }
+
+    /// The database can be deleted or replaced while it is open: what is written to it then is gone with
+    /// this process, and nobody may be told that it was kept.
+    fn refuse_if_replaced(&self, db: &Connection) -> Result<(), Fault> {
+        let Some(opened) = self.file else {
+            return Ok(());
+        };
+        let why = match files::file_id(&self.path) {
+            Ok(found) if found == opened => return Ok(()),
+            Ok(_) => "was replaced by another file".to_owned(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => "was removed".to_owned(),
+            Err(error) => format!("can no longer be reached ({error})"),
+        };
+        // Closing would remove a log by its name, and that may be the log of the database there now.
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        Err(Problem::permanent(
+            "data_dir_gone",
+            format!("{} {why} while SkillOpt worked with it.", self.path.display()),
+            "What was being done could not be kept. Put the data folder back if you moved it, and start again.",
+        )
+        .into())
     }
 
     /// While this process had the database open, another may have migrated it or moved it away.

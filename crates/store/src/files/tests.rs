@@ -5,6 +5,10 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
 use proptest::prelude::*;
 
+use std::path::PathBuf;
+
+use super::document::{exact, take_back_unless};
+use super::temporary::{temporary_name, temporary_prefix};
 use super::*;
 
 fn temp() -> (tempfile::TempDir, PathBuf) {
@@ -409,4 +413,40 @@ fn a_set_is_private_and_leaves_nothing_half_done() {
     let error = write_private_set(&other, &files).unwrap_err();
     assert_eq!(error.code, "file_not_regular");
     assert_eq!(names(&other), ["b.json"]);
+}
+
+#[test]
+fn only_temporary_files_whose_writers_are_gone_are_swept() {
+    let (_dir, root) = temp();
+    let left = temporary_name(OsStr::new("report.md"));
+    put(&root.join(&left), b"half");
+    let kept = [
+        ".skillopt-0123456789ab-0123456789abcde.tmp",
+        ".skillopt-0123456789ab-0123456789ABCDEF.tmp",
+        ".skillopt-0123456789ab-0123456789abcdef.tmp.md",
+        ".skillopt-notes.tmp",
+        "report.md",
+    ];
+    for name in kept {
+        put(&root.join(name), b"a person's");
+    }
+    std::fs::create_dir(root.join(".skillopt-0123456789ab-0000000000000000.tmp")).unwrap();
+    symlink(
+        root.join("report.md"),
+        root.join(".skillopt-0123456789ab-0000000000000001.tmp"),
+    )
+    .unwrap();
+    let folder = Folder::open(&root).unwrap();
+    let name = OsStr::new("manifest.json");
+    let written = Temporary::write(&folder, name, b"{", NewFile::Private, None, &root).unwrap();
+
+    sweep(&root);
+    let found = names(&root);
+    assert!(!found.contains(&left), "{found:?}");
+    assert!(found.contains(&written.name), "it is being written");
+    assert_eq!(found.len(), kept.len() + 3, "{found:?}");
+    written
+        .take_name(name, &root.join("manifest.json"))
+        .unwrap();
+    sweep(&root.join("missing"));
 }

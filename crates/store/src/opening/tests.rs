@@ -37,6 +37,12 @@ fn add_project(connection: &Connection) {
         .unwrap();
 }
 
+fn count_projects(connection: &Connection) -> i64 {
+    connection
+        .query_row("SELECT count(*) FROM project", [], |row| row.get(0))
+        .unwrap()
+}
+
 #[test]
 fn a_new_database_is_private_complete_and_ours() {
     let (_dir, paths) = place();
@@ -123,13 +129,7 @@ fn a_migration_that_fails_leaves_the_database_as_it_was() {
     );
     let connection = open(&paths, now()).unwrap();
     assert!(connection.prepare("SELECT colour FROM project").is_err());
-    assert_eq!(
-        connection
-            .query_row("SELECT count(*) FROM project", [], |row| row
-                .get::<_, i64>(0))
-            .unwrap(),
-        1
-    );
+    assert_eq!(count_projects(&connection), 1);
 }
 
 #[test]
@@ -303,13 +303,7 @@ fn many_openers_at_once_make_one_database() {
         }
     });
     let connection = open(&paths, now()).unwrap();
-    assert_eq!(
-        connection
-            .query_row("SELECT count(*) FROM project", [], |row| row
-                .get::<_, i64>(0))
-            .unwrap(),
-        80
-    );
+    assert_eq!(count_projects(&connection), 80);
 }
 
 #[test]

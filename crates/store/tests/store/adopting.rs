@@ -133,10 +133,8 @@ fn several_documents_are_adopted_and_taken_back_byte_for_byte() {
     assert_eq!(again.code, "file_changed");
 }
 
-#[test]
-fn one_refused_document_leaves_all_as_they_were() {
-    let home = Home::new();
-    let store = home.store();
+/// Two documents, and a plan that changes both.
+fn two_documents(home: &Home) -> (PathBuf, PathBuf, Plan) {
     let (one, two) = (
         home.root.join("project/a.md"),
         home.root.join("project/b.md"),
@@ -144,6 +142,14 @@ fn one_refused_document_leaves_all_as_they_were() {
     put(&one, b"one");
     put(&two, b"two");
     let plan = adopt("p", &[(&one, b"1"), (&two, b"2")]);
+    (one, two, plan)
+}
+
+#[test]
+fn one_refused_document_leaves_all_as_they_were() {
+    let home = Home::new();
+    let store = home.store();
+    let (one, two, plan) = two_documents(&home);
     put(&two, b"edited by hand");
     assert_eq!(
         perform(&home, &store, &plan).unwrap_err().code,
@@ -187,13 +193,7 @@ fn a_refusal_in_the_last_transaction_undoes_what_was_written() {
 fn a_document_edited_while_it_is_undone_is_left_and_named() {
     let home = Home::new();
     let store = home.store();
-    let (one, two) = (
-        home.root.join("project/a.md"),
-        home.root.join("project/b.md"),
-    );
-    put(&one, b"one");
-    put(&two, b"two");
-    let plan = adopt("p", &[(&one, b"1"), (&two, b"2")]);
+    let (one, two, plan) = two_documents(&home);
     let refused = adoption::perform(&store, &home.paths, &plan, |_, _| {
         put(&one, b"edited by hand");
         Err(skillopt_core::Problem::permanent("no", "No.", "").into())

@@ -13,7 +13,8 @@ use skillopt_store::attempts::{self, Cost, Usage, Within};
 use skillopt_store::nights::{self, Kind, Outcome};
 use skillopt_store::proposals::{self, State, TargetState};
 use skillopt_store::{
-    Connection, Fault, FixedClock, Paths, Store, calls, locks, projects, receipts, stages, tasks,
+    Connection, Fault, FixedClock, Paths, Store, calls, files, locks, projects, receipts, stages,
+    tasks,
 };
 
 use crate::sample::{Home, add, at, call, proposed, task, turn};
@@ -128,9 +129,15 @@ fn run(root: &Path, paths: &Paths, store: &Store, project: &str, night: i64) {
         })
         .unwrap();
     let live = root.join("project/CLAUDE.md");
+    let draft = store
+        .commit("reserve", |tx| {
+            proposals::reserve(tx, night, &paths.staging(), &[])
+        })
+        .unwrap();
+    let bundle: [(&str, &[u8]); 2] = [("report.md", b"# Night 1\n"), ("manifest.json", b"{}")];
+    files::write_private_set(Path::new(&draft.dir), &bundle).unwrap();
     store
         .commit("end", |tx| {
-            let draft = proposals::reserve(tx, night, &paths.staging(), &[])?;
             let targets = [
                 proposed(
                     "claude:memory",
@@ -320,13 +327,37 @@ fn outcome(home: &Home) -> Value {
         file("project/CLAUDE.md"),
         file("project/.claude/skills/x/SKILL.md")
     ]);
-    let mut names: Vec<String> = std::fs::read_dir(home.root.join("project"))
-        .unwrap()
+    found["names"] = json!({
+        "project": names(&home.root.join("project")),
+        "bundle": names(&home.paths.staging().join("20261129-031500")),
+        "backups": names(&home.paths.backups())
+            .iter()
+            .map(|adoption| names(&home.paths.backups().join(adoption)))
+            .collect::<Vec<_>>()
+            .pop(),
+    });
+    found
+}
+
+/// The names in a folder, hidden ones as well; none when it does not exist.
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    found["names"] = json!(names);
-    found
+    names
+}
+
+/// No backup that was begun has left anything half written.
+fn assert_no_temporaries(folder: &Path, context: &str) {
+    for name in names(folder) {
+        assert!(!name.ends_with(".tmp"), "{context}: {name} in {folder:?}");
+        if folder.join(&name).is_dir() {
+            assert_no_temporaries(&folder.join(&name), context);
+        }
+    }
 }
 
 /// No answered call was paid for twice; a call whose fate is unknown may have been.
@@ -388,6 +419,7 @@ fn killed_everywhere(count_variable: &str, kill_variable: &str) {
             );
             assert!(process(&home, &[]), "{context}: the next process failed");
             assert_eq!(outcome(&home), expected, "{context}");
+            assert_no_temporaries(&home.paths.data, &context);
             assert_bill(&home, &context);
         }
     }

@@ -90,3 +90,43 @@ fn without_room_the_old_file_stays_and_no_leftover() {
         .count();
     assert_eq!(leftovers, 0);
 }
+
+#[test]
+fn nothing_counts_as_kept_in_a_database_that_is_gone_or_another() {
+    let home = Home::new();
+    let store = home.store();
+    let keep = |store: &Store, bytes: &[u8]| {
+        store.commit("kept", |tx| blobs::put(tx, bytes, Keep::ForGood))
+    };
+    keep(&store, b"one").unwrap();
+    let aside = home.root.join("aside");
+    std::fs::rename(&home.paths.data, &aside).unwrap();
+    let gone = keep(&store, b"two").unwrap_err();
+    assert_eq!(gone.code, "data_dir_gone");
+    assert!(gone.message.contains("was removed"), "{}", gone.message);
+
+    // Another one takes its place, with what it has not yet moved out of its log.
+    let other = home.store();
+    let three = keep(&other, b"three").unwrap();
+    let replaced = keep(&store, b"four").unwrap_err();
+    assert_eq!(replaced.code, "data_dir_gone");
+    assert!(
+        replaced.message.contains("was replaced"),
+        "{}",
+        replaced.message
+    );
+    let log = home.paths.data.join("skillopt.db-wal");
+    assert!(log.exists());
+    drop(store);
+    assert!(log.exists(), "the log belongs to the other database");
+    assert_eq!(
+        other.read(|db| blobs::get(db, &three)).unwrap(),
+        Some(b"three".to_vec())
+    );
+    drop(other);
+
+    // Back in its place, it is as it was.
+    std::fs::rename(&home.paths.data, home.root.join("other")).unwrap();
+    std::fs::rename(&aside, &home.paths.data).unwrap();
+    keep(&home.store(), b"five").unwrap();
+}
