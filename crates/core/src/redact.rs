@@ -4,6 +4,10 @@
 //! The value goes, the name and everything around it stay, and a mark says what was there:
 //! `api_key=[REDACTED]`, `[REDACTED_OPENAI_KEY]`. Redacting twice changes nothing more.
 //!
+//! Characters that nobody sees (zero width, soft hyphens, fillers) can stand in the middle of a key: where
+//! they join what is read as one word, the text is gone over once more without them, and a secret found
+//! there is taken out with all of them.
+//!
 //! One automaton finds the places where a secret could be; only around those is anything looked at, and
 //! never further than a constant, unless what is looked at is then taken out. So time is linear in the
 //! length of the text, whatever the text is.
@@ -12,6 +16,7 @@ mod assignment;
 mod class;
 mod harmless;
 mod header;
+mod hidden;
 mod json;
 mod keyword;
 mod mark;
@@ -92,21 +97,47 @@ fn redact_except<'t>(text: &'t str, false_alarms: &HashSet<String>) -> Redacted<
         count: 0,
     };
     for _ in 0..MOST_PASSES {
-        let mut scan = Scan::new(&whole.text, false_alarms);
-        scan.run();
-        let Redacted {
-            text: Cow::Owned(text),
-            count,
-        } = scan.finish()
-        else {
+        let mut found = secrets(&whole.text, false_alarms);
+        if found.is_empty() {
+            found = hidden::secrets(&whole.text, false_alarms);
+        }
+        if found.is_empty() {
             break;
-        };
+        }
         whole = Redacted {
-            text: Cow::Owned(text),
-            count: whole.count + count,
+            count: whole.count + found.len(),
+            text: Cow::Owned(without(&whole.text, &found)),
         };
     }
     whole
+}
+
+/// A value to take out, and the mark to put in its place.
+#[derive(Debug, Clone, Copy)]
+struct Secret {
+    start: usize,
+    end: usize,
+    mark: &'static str,
+}
+
+/// The secrets of a text, in order, none inside another.
+fn secrets(text: &str, false_alarms: &HashSet<String>) -> Vec<Secret> {
+    let mut scan = Scan::new(text, false_alarms);
+    scan.run();
+    scan.found
+}
+
+/// The text with marks in the places of secrets.
+fn without(text: &str, secrets: &[Secret]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut copied = 0;
+    for secret in secrets {
+        out.push_str(&text[copied..secret.start]);
+        out.push_str(secret.mark);
+        copied = secret.end;
+    }
+    out.push_str(&text[copied..]);
+    out
 }
 
 /// One pass over a text.
@@ -118,10 +149,7 @@ struct Scan<'t, 'k> {
     at: usize,
     /// The end of the last mark or kept value: nothing looks further back.
     floor: usize,
-    /// Up to here the text has been copied to `out`.
-    copied: usize,
-    out: String,
-    count: usize,
+    found: Vec<Secret>,
     /// Bytes looked at besides the automaton's one pass; tests hold it linear.
     work: usize,
 }
@@ -134,9 +162,7 @@ impl<'t, 'k> Scan<'t, 'k> {
             false_alarms,
             at: 0,
             floor: 0,
-            copied: 0,
-            out: String::new(),
-            count: 0,
+            found: Vec::new(),
             work: 0,
         }
     }
@@ -190,6 +216,7 @@ impl<'t, 'k> Scan<'t, 'k> {
             Lead::Name(word) => self.name(start, end, word),
             Lead::Authorization => self.authorization(start, end),
             Lead::Bearer => self.bearer(end),
+            Lead::Basic => self.basic(start, end),
             Lead::Cookie => self.cookie(start, end),
             Lead::Pem => {
                 if let Some(end) = pem::block_end(self.bytes, end, &mut self.work) {
@@ -217,29 +244,13 @@ impl<'t, 'k> Scan<'t, 'k> {
     }
 
     /// Puts `mark` in the place of `start..end`, unless the user called that a false alarm.
-    fn replace(&mut self, start: usize, end: usize, mark: &str) {
-        if start >= self.copied && !self.false_alarms.contains(self.text[start..end].trim()) {
-            self.out.push_str(&self.text[self.copied..start]);
-            self.out.push_str(mark);
-            self.copied = end;
-            self.count += 1;
+    fn replace(&mut self, start: usize, end: usize, mark: &'static str) {
+        let free = self.found.last().is_none_or(|last| start >= last.end);
+        if free && !self.false_alarms.contains(self.text[start..end].trim()) {
+            self.found.push(Secret { start, end, mark });
             self.work += end - start;
         }
         self.keep_to(end);
-    }
-
-    fn finish(mut self) -> Redacted<'t> {
-        if self.count == 0 {
-            return Redacted {
-                text: Cow::Borrowed(self.text),
-                count: 0,
-            };
-        }
-        self.out.push_str(&self.text[self.copied..]);
-        Redacted {
-            text: Cow::Owned(self.out),
-            count: self.count,
-        }
     }
 }
 
@@ -307,6 +318,12 @@ mod tests {
         "Authorization: Bearer ",
         "Authorization: Digest \"",
         "Authorization: \"",
+        "Basic ",
+        "Basic dXNlcjpwdw==",
+        "Basic dXNlcjpwdw",
+        "pass phrase: ",
+        "s\u{200b}k-",
+        "\u{200b}",
         "Bearer ",
         "Bearer aaaaaaaaaaaaaaaa",
         "Cookie: a=1;",
@@ -396,6 +413,17 @@ mod tests {
                 twice.len()
             );
         }
+    }
+
+    #[test]
+    fn what_is_hidden_is_looked_for_only_where_it_joins_words() {
+        let most = |text: &str| hidden::joined(text).map(|joined| joined.text.len());
+        assert_eq!(most("plain text"), None);
+        assert_eq!(
+            most("\u{feff}a file with a mark, \u{26a0}\u{fe0f} and an emoji"),
+            None
+        );
+        assert_eq!(most("so\u{ad}ft"), Some("soft".len()));
     }
 
     #[test]

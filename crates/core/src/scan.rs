@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use characters::is_invisible;
 use plain::Plain;
 
 /// The longest excerpt, in code points.

@@ -1,7 +1,7 @@
 //! Redaction, case by case. Expectations are written by hand from §7.10 of the reference and from the
 //! providers' documentation of their token formats.
 
-use skillopt_core::redact::{contains_mark, is_mark, redact};
+use skillopt_core::redact::{contains_mark, is_mark, redact, redact_json};
 
 #[track_caller]
 fn becomes(text: &str, expected: &str) {
@@ -107,7 +107,36 @@ fn quoted_values() {
 }
 
 #[test]
+fn characters_nobody_sees_hide_no_secret() {
+    becomes(
+        "sk-abc\u{200b}def\u{200b}ghijklm1 x",
+        "[REDACTED_OPENAI_KEY] x",
+    );
+    becomes(
+        "pass\u{ad}word: hun\u{2060}ter2",
+        "pass\u{ad}word: [REDACTED]",
+    );
+    becomes(
+        "\u{feff}AKIA\u{200d}IOSFODNN7EXAMPLE\u{200b} and \u{26a0}\u{fe0f} api_key=a\u{202e}bc",
+        "\u{feff}[REDACTED_AWS_KEY]\u{200b} and \u{26a0}\u{fe0f} api_key=[REDACTED]",
+    );
+    // They also part words: what is a secret as it stands is one.
+    becomes("x\u{200b}sk-abcdefghijk1", "x\u{200b}[REDACTED_OPENAI_KEY]");
+    stays("so\u{ad}ft hy\u{ad}phens, \u{6a9}\u{200c}\u{62a}\u{627}\u{628}");
+    let mut value =
+        serde_json::json!({"pass\u{200b}word": "hunter2", "note": "token=\u{200b}a\u{200b}bc1"});
+    assert_eq!(redact_json(&mut value), 2, "{value}");
+}
+
+#[test]
 fn bare_names() {
+    becomes(
+        "pass phrase: correct horse",
+        "pass phrase: [REDACTED] horse",
+    );
+    becomes("Pass-phrase = \"a b\"", "Pass-phrase = \"[REDACTED]\"");
+    becomes("PASS_PHRASE=abc", "PASS_PHRASE=[REDACTED]");
+    stays("the pass phrase is required");
     becomes("password hunter2", "password [REDACTED]");
     becomes("the token abc_def is", "the token [REDACTED] is");
     becomes("secret abcdefghijklmnop", "secret [REDACTED]");
@@ -178,6 +207,13 @@ fn headers() {
         "Set-Cookie: sid=abcd; Path=/; HttpOnly",
         "Set-Cookie: sid=[REDACTED]; Path=/; HttpOnly",
     );
+    becomes(
+        "log in with Basic dXNlcjpodW50ZXIy, then ask",
+        "log in with Basic [REDACTED], then ask",
+    );
+    becomes("basic YWRtaW46cHc", "basic [REDACTED]");
+    stays("Basic structures, Basic data, basic authentication");
+    stays("Basic aGVsbG8gd29ybGQhIQ==");
     stays("Authorization: required");
     stays("headers[\"Authorization\"] = f\"Bearer {token}\"");
     stays("the bearer of this letter");

@@ -49,6 +49,37 @@ fn sign(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
+/// Whether a word is `user:password` in base 64: text without control characters, and a colon in it.
+fn is_user_and_password(word: &[u8]) -> bool {
+    const SHORTEST: usize = 7;
+    let padding = word.iter().rev().take_while(|&&byte| byte == b'=').count();
+    let word = &word[..word.len() - padding];
+    if word.len() < SHORTEST || padding > 2 {
+        return false;
+    }
+    let mut decoded = Vec::with_capacity(word.len() * 3 / 4);
+    let (mut bits, mut held) = (0_u32, 0_u32);
+    for &byte in word {
+        let six = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return false,
+        };
+        bits = (bits << 6) | u32::from(six);
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            decoded.push((bits >> held).to_le_bytes()[0]);
+        }
+    }
+    std::str::from_utf8(&decoded).is_ok_and(|text| {
+        text.find(':').is_some_and(|colon| colon > 0) && !text.contains(char::is_control)
+    })
+}
+
 impl Scan<'_, '_> {
     /// What stands for the value `start..end`: the mark of its kind when the whole value is of a known
     /// one, the plain mark otherwise.
@@ -170,6 +201,22 @@ impl Scan<'_, '_> {
                     form: Form::Bare,
                 });
             }
+        }
+    }
+
+    /// `Basic x` outside a header, where `x` is a user and a password in base 64.
+    pub(super) fn basic(&mut self, start: usize, end: usize) {
+        /// No user and password are longer; what is kept is read no further.
+        const LONGEST: usize = 512;
+        if !begins_word(self.bytes, self.floor, start) {
+            return;
+        }
+        let start = skip_blanks(self.bytes, end, 8);
+        let window = &self.bytes[..self.bytes.len().min(start + LONGEST)];
+        let stop = run_end(window, start, ALNUM | BASE64);
+        self.work += stop - start;
+        if is_user_and_password(&self.bytes[start..stop]) {
+            self.replace(start, stop, mark::PLAIN);
         }
     }
 

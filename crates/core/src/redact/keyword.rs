@@ -41,6 +41,8 @@ pub(super) enum Lead {
     Authorization,
     /// `Bearer` outside a header.
     Bearer,
+    /// `Basic` outside a header.
+    Basic,
     /// `Cookie`, `Set-Cookie`.
     Cookie,
     /// The opening line of a PEM block.
@@ -67,6 +69,9 @@ const NAMES: &[(&str, Lead)] = &[
     ("password", Lead::Name(Word::Password)),
     ("passwd", Lead::Name(Word::Password)),
     ("passphrase", Lead::Name(Word::Password)),
+    ("pass phrase", Lead::Name(Word::Password)),
+    ("pass-phrase", Lead::Name(Word::Password)),
+    ("pass_phrase", Lead::Name(Word::Password)),
     ("passcode", Lead::Name(Word::Password)),
     ("apikey", Lead::Name(Word::Key)),
     ("key", Lead::Name(Word::Key)),
@@ -88,6 +93,7 @@ const NAMES: &[(&str, Lead)] = &[
     ("비밀번호", Lead::Name(Word::Foreign)),
     ("authorization", Lead::Authorization),
     ("bearer ", Lead::Bearer),
+    ("basic ", Lead::Basic),
     ("cookie", Lead::Cookie),
     ("-----BEGIN ", Lead::Pem),
     ("://", Lead::Address),
