@@ -64,6 +64,9 @@ fn settings_page() -> String {
          repository's `.skillopt.toml`, an environment variable, a flag. `skillopt config explain KEY` \
          says which of them holds, `skillopt config set KEY VALUE` writes your settings file and keeps \
          its comments.\n\n\
+         Paths: `~/` is your home directory. A relative path begins at the directory of the file it stands \
+         in; on the command line and in a variable, where the command is given (`config set` writes it \
+         whole). The few that are relative to the project say so.\n\n\
          A repository is not trusted: it may only do what the last column says, and every other key in \
          its file is reported and ignored.\n\n\
          This page is written by `cargo xtask docs`.\n",

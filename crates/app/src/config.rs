@@ -87,8 +87,13 @@ pub async fn set(app: &App, input: SetInput) -> Result<SettingRow, Problem> {
     } else {
         Layer::User
     };
-    let below = Layers::below(&app.config(), layer)?;
-    change(app, &file, |before| match &input.value {
+    let below = Layers::below(&app.config(), layer, &app.invocation())?;
+    // A path typed here would mean another file where it is written.
+    let value = input.value.as_ref().map(|text| match row(&input.key) {
+        Some(row) => row.kind.typed_in(text, &app.directory),
+        None => text.clone(),
+    });
+    change(app, &file, |before| match &value {
         Some(value) => skillopt_settings::set(before, &file, &input.key, value, &below),
         None => skillopt_settings::unset(before, &file, &input.key),
     })?;
@@ -210,12 +215,7 @@ fn resolved(app: &App, project: Option<&Path>) -> Result<Resolved, Problem> {
         id: known.map_or_else(String::new, |project| project.id),
         root,
     };
-    Layers::load(
-        &app.config(),
-        Some(&reference),
-        &app.environment,
-        &app.flags,
-    )
+    Layers::load(&app.config(), Some(&reference), &app.invocation())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use skillopt_core::Problem;
 use skillopt_models::CancelToken;
-use skillopt_settings::{ConfigPaths, Layers, ProjectRef, Resolved, Settings};
+use skillopt_settings::{ConfigPaths, Invocation, Layers, ProjectRef, Resolved, Settings};
 use skillopt_sleep::context::{Context as NightContext, Listener};
 use skillopt_store::adoption::{self, Recovered};
 use skillopt_store::projects::{self, Project};
@@ -108,12 +108,18 @@ impl App {
             id: project.id.clone(),
             root: PathBuf::from(&project.root),
         });
-        Layers::load(
-            &self.config(),
-            project.as_ref(),
-            &self.environment,
-            &self.flags,
-        )
+        Layers::load(&self.config(), project.as_ref(), &self.invocation())
+    }
+
+    /// Where and how this command was given, for reading settings.
+    #[must_use]
+    pub fn invocation(&self) -> Invocation<'_> {
+        Invocation {
+            environment: &self.environment,
+            flags: &self.flags,
+            home: &self.home,
+            directory: &self.directory,
+        }
     }
 
     /// Where the user's settings files are.

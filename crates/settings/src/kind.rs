@@ -5,6 +5,7 @@ use skillopt_core::redact::redact;
 
 use crate::choice::{BACKENDS, Choices};
 use crate::suggest::closest;
+use crate::value::{address_fault, glob_fault, path_fault, port_fault};
 
 /// What a setting takes.
 #[derive(Debug, PartialEq)]
@@ -36,8 +37,17 @@ pub enum Kind {
     },
     /// One line of text, possibly empty.
     Text,
-    /// A path, possibly empty; `~` is the home folder.
+    /// A path, possibly empty; `~` is the home folder. A relative one begins at the folder of the file
+    /// it stands in, or where the command is given.
     Path,
+    /// The same, but a relative one is below the project.
+    ProjectPath,
+    /// A list of such paths.
+    ProjectPaths,
+    /// A list of globs; `~` is the home folder.
+    Globs,
+    /// A list of ports.
+    Ports,
     /// An `http` or `https` address, possibly empty.
     Address,
     /// The name of an environment variable, possibly empty.
@@ -81,7 +91,9 @@ impl Kind {
             Self::Whole { .. } | Self::Number { .. } => "N",
             Self::Choice(_) | Self::Backend { .. } => "WORD",
             Self::Text | Self::List => "TEXT",
-            Self::Path => "PATH",
+            Self::Path | Self::ProjectPath | Self::ProjectPaths => "PATH",
+            Self::Globs => "GLOB",
+            Self::Ports => "PORT",
             Self::Address => "URL",
             Self::Variable | Self::SkillName => "NAME",
         }
@@ -115,6 +127,12 @@ impl Kind {
                 format!("a text of at most {LONGEST_TEXT} bytes without control characters")
             }
             Self::Path => "a path".to_owned(),
+            Self::ProjectPath => "a path, below the project when relative".to_owned(),
+            Self::ProjectPaths => {
+                format!("a list of at most {MOST_ENTRIES} paths, below the project when relative")
+            }
+            Self::Globs => format!("a list of at most {MOST_ENTRIES} globs"),
+            Self::Ports => format!("a list of at most {MOST_ENTRIES} ports"),
             Self::Address => {
                 "an address that begins with http:// or https://, without a password".to_owned()
             }
@@ -173,7 +191,7 @@ impl Kind {
                 }
                 _ => Err(wrong()),
             },
-            Self::List => {
+            Self::List | Self::Globs | Self::Ports | Self::ProjectPaths => {
                 let Value::Array(items) = value else {
                     return Err(wrong());
                 };
@@ -186,7 +204,14 @@ impl Kind {
                 }
                 let texts = items.iter().map(|item| match item {
                     Value::String(text) if is_plain(text) && !text.trim().is_empty() => {
-                        Ok(item.clone())
+                        match self.entry_fault(text) {
+                            None => Ok(item.clone()),
+                            Some(why) => Err(Fault::Wrong(format!(
+                                "a list with {}, and must be {} ({why})",
+                                shown(item),
+                                self.allowed()
+                            ))),
+                        }
                     }
                     _ => Err(Fault::Wrong(format!(
                         "a list with {}, and its entries must be texts",
@@ -208,11 +233,36 @@ impl Kind {
         }
     }
 
+    /// Whether the setting is a list.
+    pub(crate) const fn is_list(&self) -> bool {
+        matches!(
+            self,
+            Self::List | Self::Globs | Self::Ports | Self::ProjectPaths
+        )
+    }
+
+    /// Why a text may not stand in a list of this kind.
+    fn entry_fault(&self, text: &str) -> Option<String> {
+        match self {
+            Self::Globs => glob_fault(text).or_else(|| path_fault(text)),
+            Self::Ports => port_fault(text),
+            Self::ProjectPaths => path_fault(text),
+            _ => None,
+        }
+    }
+
     /// Checks the text of a setting that is a text.
     fn word(&self, text: &str) -> Result<String, Fault> {
         let wrong = || {
             Fault::Wrong(format!(
                 "{}, and must be {}",
+                shown(&json!(text)),
+                self.allowed()
+            ))
+        };
+        let because = |why: &str| {
+            Fault::Wrong(format!(
+                "{}, and must be {} ({why})",
                 shown(&json!(text)),
                 self.allowed()
             ))
@@ -236,19 +286,15 @@ impl Kind {
                     unknown_word(&BACKENDS, text)
                 ))
             }),
-            Self::Address => {
-                let rest = text
-                    .strip_prefix("http://")
-                    .or_else(|| text.strip_prefix("https://"));
-                let host = rest.map(|rest| rest.split(['/', '?', '#']).next().unwrap_or(rest));
-                let good = host.is_some_and(|host| !host.is_empty() && !host.contains('@'))
-                    && !text.contains(char::is_whitespace);
-                if text.is_empty() || good {
-                    Ok(text.trim_end_matches('/').to_owned())
-                } else {
-                    Err(wrong())
-                }
-            }
+            Self::Address if text.is_empty() => Ok(String::new()),
+            Self::Address => match address_fault(text) {
+                None => Ok(text.trim_end_matches('/').to_owned()),
+                Some(why) => Err(because(&why)),
+            },
+            Self::Path | Self::ProjectPath => match path_fault(text) {
+                None => Ok(text.to_owned()),
+                Some(why) => Err(because(&why)),
+            },
             Self::Variable => {
                 let name = text
                     .chars()
@@ -317,7 +363,7 @@ impl Kind {
                     Err(wrong())
                 }
             }
-            Self::List => {
+            Self::List | Self::Globs | Self::Ports | Self::ProjectPaths => {
                 if trimmed.starts_with('[')
                     && let Ok(value) = trimmed.parse::<toml_edit::Value>()
                 {

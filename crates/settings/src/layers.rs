@@ -11,6 +11,7 @@ use crate::problems::{invalid, put, unknown, unknown_key};
 use crate::resolved::{Given, Layer, Place, Resolved};
 use crate::suggest::closest;
 use crate::table::{ROWS, Restriction, Row, Settings, row};
+use crate::value::Start;
 
 /// The file a repository may have. It can only restrict.
 pub const REPOSITORY_FILE: &str = ".skillopt.toml";
@@ -61,6 +62,34 @@ pub struct ProjectRef {
     pub root: PathBuf,
 }
 
+/// Where and how a command is given.
+#[derive(Debug, Clone, Copy)]
+pub struct Invocation<'a> {
+    /// The whole environment; only variables of ours are looked at, and an empty one counts as absent.
+    pub environment: &'a BTreeMap<String, String>,
+    /// Pairs of a flag's name (or a setting's) and its text, in the order given: of a list every one
+    /// counts, of anything else the last.
+    pub flags: &'a [(String, String)],
+    /// The user's home folder: what `~` stands for in paths.
+    pub home: &'a Path,
+    /// The folder the command is given in: where relative paths of flags and variables begin.
+    pub directory: &'a Path,
+}
+
+impl Invocation<'_> {
+    /// Where the paths of a layer begin: at the folder of the file they stand in, else here.
+    fn start<'a>(&'a self, place: &'a Place) -> Start<'a> {
+        let folder = match place {
+            Place::File { path, .. } => path.parent().unwrap_or(self.directory),
+            Place::Variable(_) | Place::Flag(_) | Place::Command => self.directory,
+        };
+        Start {
+            home: self.home,
+            folder,
+        }
+    }
+}
+
 /// Variables that begin with `SKILLOPT_` and are no settings.
 const OTHER_VARIABLES: &[&str] = &[
     "SKILLOPT_DATA_DIR",
@@ -82,11 +111,7 @@ const AGENT_MODELS: &[(&str, &str)] = &[
 pub struct Layers;
 
 impl Layers {
-    /// The settings that hold.
-    ///
-    /// `env` is the whole environment; only variables of ours are looked at, and an empty one counts as
-    /// absent. `flags` are pairs of a flag's name (or a setting's) and its text, in the order given: of
-    /// a list every one counts, of anything else the last.
+    /// The settings that hold, with whole paths.
     ///
     /// Errors: `config_unreadable`, `config_broken`, `setting_invalid`, `backend_unknown`,
     /// `setting_unknown` (a flag that does not exist), `fractions_invalid`. What is merely not used is a
@@ -94,20 +119,20 @@ impl Layers {
     pub fn load(
         paths: &ConfigPaths,
         project: Option<&ProjectRef>,
-        env: &BTreeMap<String, String>,
-        flags: &[(String, String)],
+        invocation: &Invocation<'_>,
     ) -> Result<Resolved, Problem> {
-        let mut resolved = Resolved::default();
-        resolved.file(&paths.user, Layer::User)?;
+        let mut loading = Loading::of(invocation);
+        loading.file(&paths.user, Layer::User)?;
         let mut added = Vec::new();
         if let Some(project) = project {
-            resolved.file(&paths.project(&project.id), Layer::Project)?;
-            added = resolved.repository(&project.root.join(REPOSITORY_FILE))?;
+            loading.file(&paths.project(&project.id), Layer::Project)?;
+            added = loading.repository(&project.root.join(REPOSITORY_FILE))?;
         }
-        resolved.environment(env)?;
-        resolved.flags(flags)?;
-        resolved.agents_model(env)?;
-        resolved.keep_added(added)?;
+        loading.environment()?;
+        loading.flags()?;
+        loading.agents_model()?;
+        loading.keep_added(added)?;
+        let resolved = loading.resolved;
         skillopt_core::split::Fractions::new(
             resolved.settings.validation_fraction,
             resolved.settings.test_fraction,
@@ -119,16 +144,33 @@ impl Layers {
     /// of a project's file the user's. Nothing above the file counts, least of all the file itself.
     ///
     /// Errors: those of reading the user's file.
-    pub fn below(paths: &ConfigPaths, file: Layer) -> Result<Settings, Problem> {
-        let mut resolved = Resolved::default();
+    pub fn below(
+        paths: &ConfigPaths,
+        file: Layer,
+        invocation: &Invocation<'_>,
+    ) -> Result<Settings, Problem> {
+        let mut loading = Loading::of(invocation);
         if file > Layer::User {
-            resolved.file(&paths.user, Layer::User)?;
+            loading.file(&paths.user, Layer::User)?;
         }
-        Ok(resolved.settings)
+        Ok(loading.resolved.settings)
     }
 }
 
-impl Resolved {
+/// The layers resolved so far.
+struct Loading<'a> {
+    resolved: Resolved,
+    invocation: &'a Invocation<'a>,
+}
+
+impl<'a> Loading<'a> {
+    fn of(invocation: &'a Invocation<'a>) -> Self {
+        Self {
+            resolved: Resolved::default(),
+            invocation,
+        }
+    }
+
     /// Gives a row a value that was checked.
     fn give(
         &mut self,
@@ -137,8 +179,9 @@ impl Resolved {
         place: &Place,
         value: Value,
     ) -> Result<(), Problem> {
-        put(&mut self.settings, row, value.clone(), place)?;
-        self.given.push((
+        let value = row.kind.placed(value, self.invocation.start(place));
+        put(&mut self.resolved.settings, row, value.clone(), place)?;
+        self.resolved.given.push((
             row.key,
             Given {
                 layer,
@@ -170,7 +213,7 @@ impl Resolved {
 
     fn unknown(&mut self, key: &str, place: &Place) {
         let (sentence, code) = unknown_key(key);
-        self.warn(
+        self.resolved.warn(
             code,
             format!("{sentence} It stands {place} and is not used."),
         );
@@ -196,9 +239,10 @@ impl Resolved {
                 .kind
                 .check(&entry.value)
                 .map_err(|fault| invalid(row, &place, &fault))?;
-            let current = self.settings.get(row);
+            let current = self.resolved.settings.get(row);
             let value = match restriction {
                 Restriction::Add => {
+                    let value = row.kind.placed(value, self.invocation.start(&place));
                     added.push(Added {
                         row,
                         place: place.clone(),
@@ -228,7 +272,7 @@ impl Resolved {
     }
 
     fn refuse(&mut self, row: &Row, place: &Place, why: &str) {
-        self.warn(
+        self.resolved.warn(
             "repository_setting_refused",
             format!("{} stands {place} and is not used: {why}.", row.key),
         );
@@ -237,13 +281,14 @@ impl Resolved {
     /// What a repository excludes stays excluded, whatever the layers above say.
     fn keep_added(&mut self, added: Vec<Added>) -> Result<(), Problem> {
         for Added { row, place, value } in added {
-            let value = joined(&self.settings.get(row), &value);
-            put(&mut self.settings, row, value, &place)?;
+            let value = joined(&self.resolved.settings.get(row), &value);
+            put(&mut self.resolved.settings, row, value, &place)?;
         }
         Ok(())
     }
 
-    fn environment(&mut self, env: &BTreeMap<String, String>) -> Result<(), Problem> {
+    fn environment(&mut self) -> Result<(), Problem> {
+        let env = self.invocation.environment;
         for row in ROWS {
             let own = row.variable();
             let names = [Some(own.as_str()), row.reference_variable];
@@ -266,14 +311,15 @@ impl Resolved {
     }
 
     /// The reference's default models for agents, when no layer names a model.
-    fn agents_model(&mut self, env: &BTreeMap<String, String>) -> Result<(), Problem> {
+    fn agents_model(&mut self) -> Result<(), Problem> {
+        let env = self.invocation.environment;
         let Some((_, variable)) = AGENT_MODELS
             .iter()
-            .find(|(backend, _)| *backend == self.settings.backend)
+            .find(|(backend, _)| *backend == self.resolved.settings.backend)
         else {
             return Ok(());
         };
-        if self.settings.model.is_empty()
+        if self.resolved.settings.model.is_empty()
             && let (Some(text), Some(row)) = (set(env, variable), row("models.model"))
         {
             let place = Place::Variable((*variable).to_owned());
@@ -302,7 +348,7 @@ impl Resolved {
                 .iter()
                 .map(|variable| variable.trim_start_matches("SKILLOPT_"));
             if let Some(near) = closest(field, fields) {
-                self.warn(
+                self.resolved.warn(
                     "variable_unknown",
                     format!("The variable {name} is not used; did you mean SKILLOPT_{near}?"),
                 );
@@ -310,16 +356,16 @@ impl Resolved {
         }
     }
 
-    fn flags(&mut self, flags: &[(String, String)]) -> Result<(), Problem> {
+    fn flags(&mut self) -> Result<(), Problem> {
         let mut lists: Vec<(&'static Row, String, Vec<Value>)> = Vec::new();
-        for (name, text) in flags {
+        for (name, text) in self.invocation.flags {
             let plain = name.trim_start_matches('-');
             let row = ROWS
                 .iter()
                 .find(|row| row.flag == plain || row.key == plain)
                 .ok_or_else(|| unknown(plain))?;
             let place = Place::Flag(row.flag.to_owned());
-            if row.kind == crate::kind::Kind::List {
+            if row.kind.is_list() {
                 let entry = (!text.trim().is_empty()).then(|| json!(text.trim()));
                 match lists.iter_mut().find(|(other, ..)| other.key == row.key) {
                     Some((.., entries)) => entries.extend(entry),

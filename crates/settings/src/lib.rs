@@ -19,6 +19,7 @@ mod problems;
 mod resolved;
 mod suggest;
 mod table;
+mod value;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
@@ -30,7 +31,7 @@ pub use choice::{
 };
 pub use edit::{set, unset};
 pub use kind::Kind;
-pub use layers::{ConfigPaths, Layers, ProjectRef, REPOSITORY_FILE};
+pub use layers::{ConfigPaths, Invocation, Layers, ProjectRef, REPOSITORY_FILE};
 pub use resolved::{Explanation, Given, Layer, Resolved, Warning};
 pub use table::{GROUPS, ROWS, Restriction, Row, Settings, row};
 

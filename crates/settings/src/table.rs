@@ -222,7 +222,7 @@ settings! {
     reads.max_sessions_per_night: u32 = 0,
         whole(0, 100_000, "max-sessions").unit("sessions").was(&["max_sessions_per_night"]);
     /// Files and folders whose sessions are never read, as globs.
-    reads.exclude: Vec<String> = Vec::new(), of(Kind::List, "exclude").in_repository(Restriction::Add);
+    reads.exclude: Vec<String> = Vec::new(), of(Kind::Globs, "exclude").in_repository(Restriction::Add);
     /// Texts that mark a session as a machine's when its first prompt contains one of them.
     reads.agent_markers: Vec<String> = Vec::new(),
         of(Kind::List, "agent-marker").also("SKILLOPT_SLEEP_AGENT_MARKERS");
@@ -311,7 +311,7 @@ settings! {
         of(Kind::Text, "azure-client-id").also("AZURE_OPENAI_MANAGED_IDENTITY_CLIENT_ID").free();
     /// The ports of this computer on which doctor looks for model servers.
     models.local_ports: Vec<String> = ["8080", "11434", "1234", "8000"].map(str::to_owned).to_vec(),
-        of(Kind::List, "local-port").free();
+        of(Kind::Ports, "local-port").free();
     /// The claude program; empty to look for it.
     models.claude_path: String = String::new(), of(Kind::Path, "claude-path").free();
     /// The codex program; empty to look for it.
@@ -345,7 +345,7 @@ settings! {
     models.cassette: String = String::new(), of(Kind::Path, "cassette").free();
     /// Where the questions of the handoff backend are written; empty for the data folder.
     models.handoff_dir: String = String::new(),
-        of(Kind::Path, "handoff-dir").also("SKILLOPT_SLEEP_HANDOFF_DIR").free();
+        of(Kind::ProjectPath, "handoff-dir").also("SKILLOPT_SLEEP_HANDOFF_DIR").free();
 
     /// Whether skills are improved.
     changes.skill: bool = true, switch("skill").was(&["evolve_skill"]).in_repository(Restriction::TurnOff);
@@ -356,9 +356,9 @@ settings! {
         of(Kind::SkillName, "managed-skill-name").was(&["managed_skill_name"]);
     /// A skill of your own to improve instead: its SKILL.md, below the project when relative.
     changes.target_skill_path: String = String::new(),
-        of(Kind::Path, "target-skill-path").was(&["target_skill_path"]);
+        of(Kind::ProjectPath, "target-skill-path").was(&["target_skill_path"]);
     /// More folders with skills that may be improved.
-    changes.skill_roots: Vec<String> = Vec::new(), of(Kind::List, "skill-root").was(&["skill_roots"]);
+    changes.skill_roots: Vec<String> = Vec::new(), of(Kind::ProjectPaths, "skill-root").was(&["skill_roots"]);
     /// How many edits one round proposes for a document.
     changes.edit_budget: u32 = 4, whole(1, 100, "edit-budget").unit("edits").was(&["edit_budget"]);
     /// What proposals should mind, in your own words.

@@ -163,11 +163,8 @@ fn claude_home(context: &Context) -> PathBuf {
         .unwrap_or_else(|| context.home.join(".claude"))
 }
 
-/// `~` is the home folder; a relative path is below the project.
+/// A relative path is below the project.
 pub(crate) fn below_project(context: &Context, path: &str) -> PathBuf {
-    if path.starts_with('~') {
-        return harvesting::surroundings(context).path(path);
-    }
     Path::new(&context.project.root).join(path)
 }
 

@@ -38,7 +38,7 @@ pub(super) async fn find(
     let environment = &options.environment;
     let found = |path: PathBuf, login_path| Found { path, login_path };
     if !options.path.as_os_str().is_empty() {
-        return pinned(about, &options.path, environment).map(|path| found(path, None));
+        return pinned(about, &options.path).map(|path| found(path, None));
     }
     let mut tried = candidates(about, folders(environment));
     if let Some(path) = tried.iter().find(|path| is_program(path)) {
@@ -69,14 +69,9 @@ pub(super) async fn find(
     ))
 }
 
-fn pinned(
-    about: &About,
-    configured: &Path,
-    environment: &BTreeMap<String, String>,
-) -> Result<PathBuf, Problem> {
-    let path = with_home(configured, environment);
-    if path.is_absolute() && is_program(&path) {
-        return Ok(path);
+fn pinned(about: &About, path: &Path) -> Result<PathBuf, Problem> {
+    if path.is_absolute() && is_program(path) {
+        return Ok(path.to_owned());
     }
     let what = if path.is_absolute() {
         "is not a program that can be run"
@@ -133,13 +128,6 @@ async fn login_path(
         .lines()
         .rev()
         .find_map(|line| line.strip_prefix("PATH=").map(str::to_owned))
-}
-
-fn with_home(path: &Path, environment: &BTreeMap<String, String>) -> PathBuf {
-    match (path.strip_prefix("~"), home(environment)) {
-        (Ok(rest), Some(home)) => home.join(rest),
-        _ => path.to_owned(),
-    }
 }
 
 fn home(environment: &BTreeMap<String, String>) -> Option<PathBuf> {
@@ -334,7 +322,10 @@ mod tests {
         );
         program(&at("pinned/claude"), 0o755, "");
         assert_eq!(
-            found(&options_of("~/pinned/claude")).await.unwrap().path,
+            found(&options_of(at("pinned/claude").to_str().unwrap()))
+                .await
+                .unwrap()
+                .path,
             at("pinned/claude")
         );
     }
