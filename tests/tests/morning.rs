@@ -88,6 +88,35 @@ fn adopting_and_rolling_back_gives_the_bytes_back() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_read_only_document_is_changed_and_stays_read_only_and_the_plan_says_so() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let home = Home::with_sample(PROGRAM);
+    let skill = home.skill();
+    let before = "---\nname: skillopt-sleep-learned\ndescription: mine\n---\n\nMine.\n";
+    fs::create_dir_all(skill.parent().unwrap()).unwrap();
+    fs::write(&skill, before).unwrap();
+    fs::set_permissions(&skill, fs::Permissions::from_mode(0o444)).unwrap();
+    let mode = || fs::metadata(&skill).unwrap().permissions().mode() & 0o777;
+    assert_eq!(home.run(&["sleep", "run"]).code, 0);
+
+    let plan = home.run(&["proposal", "adopt", "--plan", "--json"]).json();
+    assert_eq!(plan["documents"][0]["read_only"], true, "{plan}");
+    assert!(
+        plan["notes"].to_string().contains("stays read-only"),
+        "{plan}"
+    );
+    assert_eq!(fs::read_to_string(&skill).unwrap(), before);
+    assert_eq!(home.run(&["proposal", "adopt"]).code, 0);
+    assert_ne!(fs::read_to_string(&skill).unwrap(), before);
+    assert_eq!(mode(), 0o444);
+    assert_eq!(home.run(&["rollback"]).code, 0);
+    assert_eq!(fs::read_to_string(&skill).unwrap(), before);
+    assert_eq!(mode(), 0o444);
+}
+
+#[test]
 fn a_new_file_and_its_folders_go_away_when_taken_back() {
     let home = Home::after_demo(PROGRAM);
     assert!(!home.skill().exists());

@@ -48,6 +48,8 @@ pub struct PlannedDocument {
     pub subset: bool,
     /// What the scan found in the chosen rules; needs a confirmation.
     pub flags: Vec<Value>,
+    /// The file is marked as not to be written; it is replaced all the same, and stays marked.
+    pub read_only: bool,
 }
 
 /// What an adoption would do.
@@ -116,6 +118,12 @@ pub fn plan(context: &Context, id: &str, selection: &Selection) -> Result<Planne
         let planned = document(context, &proposal, target, edits, subset, &roots)?;
         if let Some(note) = under_version_control(context, &planned.real_path) {
             notes.push(note);
+        }
+        if planned.read_only {
+            notes.push(format!(
+                "{} is read-only: it is changed all the same, and stays read-only.",
+                planned.real_path
+            ));
         }
         changes.push(Change {
             target: planned.target.clone(),
@@ -351,6 +359,7 @@ fn document(
             "Nothing was written. `skillopt sleep run --again` makes a new proposal; or reject this one.",
         ));
     }
+    let read_only = pinned.as_ref().is_some_and(files::Pinned::is_read_only);
     let before = pinned.map(|pinned| String::from_utf8_lossy(&pinned.bytes).into_owned());
     let after = if subset {
         let live = Target {
@@ -391,6 +400,7 @@ fn document(
             .collect(),
         edits,
         subset,
+        read_only,
     })
 }
 
@@ -490,6 +500,8 @@ pub(crate) fn not_without_asking(
         Some("the scan flagged the proposed text")
     } else if own_skill {
         Some("it changes a skill you wrote")
+    } else if planned.documents.iter().any(|document| document.read_only) {
+        Some("a document is read-only")
     } else if simulated {
         Some("its scores come from a simulation")
     } else if context.settings.mode == skillopt_settings::GateMode::Off {
