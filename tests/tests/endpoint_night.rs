@@ -365,3 +365,72 @@ fn progress_tells_what_was_spent_until_now() {
     assert!(last.contains(&spent), "{last}");
     assert!(ran.out.contains(&spent), "{}", ran.out);
 }
+
+#[test]
+fn a_paused_night_stops_at_the_next_call_and_goes_on_where_it_was() {
+    let whole = Home::with_sample(PROGRAM);
+    let server = StubServer::start();
+    server.brain(honest);
+    assert_eq!(whole.night_against(&server, &[]).code, 0);
+    let calls = server.asked().len();
+
+    let home = Home::with_sample(PROGRAM);
+    let slow = StubServer::start();
+    slow.brain(|body| {
+        std::thread::sleep(Duration::from_millis(300));
+        honest(body)
+    });
+    let nothing = home.run(&["night", "pause", "--json"]);
+    assert_eq!(nothing.code, 2, "{}", nothing.out);
+    let stopped = std::thread::scope(|scope| {
+        let night = scope.spawn(|| home.night_against(&slow, &["--concurrency=1"]));
+        while slow.asked().is_empty() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let told = home.run(&["night", "pause"]);
+        assert_eq!(told.code, 0, "{}", told.err);
+        assert!(told.out.contains("was told to stop"), "{}", told.out);
+        night.join().unwrap()
+    });
+    assert_eq!(stopped.code, 130, "{}", stopped.out);
+    assert_eq!(stopped.json()["outcome"], "interrupted");
+    assert!(slow.asked().len() < calls, "it stopped before its end");
+    let waits = home.run(&["night", "pause"]);
+    assert!(waits.out.contains("is not at work"), "{}", waits.out);
+
+    let endpoint = format!("--endpoint={}", slow.url());
+    let resumed = home.run(&[
+        "night",
+        "resume",
+        "--backend=openai_compatible",
+        "--model=stub",
+        "--model-miner=false",
+        "--json",
+        &endpoint,
+    ]);
+    assert_eq!(resumed.json()["outcome"], "proposed", "{}", resumed.out);
+    assert_eq!(slow.asked().len(), calls, "no answered call is asked again");
+}
+
+#[test]
+fn a_night_whose_data_folder_is_removed_meanwhile_does_not_say_that_it_is_kept() {
+    let home = Home::with_sample(PROGRAM);
+    let server = StubServer::start();
+    let data = home.data();
+    let removed = std::sync::Once::new();
+    server.brain(move |body| {
+        removed.call_once(|| std::fs::remove_dir_all(&data).unwrap());
+        honest(body)
+    });
+    let ran = home.night_against(&server, &[]);
+    assert_eq!(ran.code, 1, "{} {}", ran.out, ran.err);
+    let json = ran.json();
+    assert_eq!(json["outcome"], "failed", "{json}");
+    assert_eq!(json["problem"]["code"], "data_dir_gone", "{json}");
+    assert_eq!(json["proposal"], Value::Null, "{json}");
+
+    // Nothing is in the way of the next night.
+    server.brain(honest);
+    let next = home.night_against(&server, &[]);
+    assert_eq!(next.json()["outcome"], "proposed", "{}", next.out);
+}

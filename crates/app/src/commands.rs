@@ -79,6 +79,8 @@ commands! {
     NightShow "night show": crate::night::ShowInput => Box<crate::night::Shown> = crate::night::show;
     /// End a running night, or one that waits.
     NightCancel "night cancel": crate::night::CancelInput => crate::night::Cancelled = crate::night::cancel;
+    /// Stop a running night; the next run goes on with it.
+    NightPause "night pause": crate::night::CancelInput => crate::night::Paused = crate::night::pause;
     /// Save a night's replies, to go through it again without a network.
     NightRecord "night record": crate::night::RecordInput => crate::night::Recorded = crate::night::record;
     /// List the backends and what is missing for each.

@@ -21,9 +21,9 @@ pub struct ToInput {
 /// What is deleted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PurgeInput {
-    /// Everything of one project.
+    /// Everything of one project, or with `evidence` only that.
     pub project: Option<PathBuf>,
-    /// Prompts, replies and digests of every project; verdicts, proposals and backups stay.
+    /// Prompts, replies and digests, of every project when none is named; verdicts, proposals and backups stay.
     #[serde(default)]
     pub evidence: bool,
     /// Everything.
@@ -64,24 +64,38 @@ pub async fn export(app: &App, input: ToInput) -> Result<Done, Problem> {
 /// Deletes data, or shows what would be deleted.
 pub async fn purge(app: &App, input: PurgeInput) -> Result<Done, Problem> {
     let what = match (&input.project, input.evidence, input.everything) {
-        (Some(project), false, false) => {
-            let project = app
-                .known_project(Some(project))?
-                .ok_or_else(crate::project::not_registered)?;
-            store_data::Purge::Project(project.id)
-        }
-        (None, true, false) => store_data::Purge::Evidence { before: None },
+        (Some(project), false, false) => store_data::Purge::Project(registered(app, project)?),
+        (Some(project), true, false) => store_data::Purge::Evidence {
+            project: Some(registered(app, project)?),
+            before: None,
+        },
+        (None, true, false) => store_data::Purge::Evidence {
+            project: None,
+            before: None,
+        },
         (None, false, true) => store_data::Purge::Everything,
         _ => {
             return Err(Problem::permanent(
                 "invalid_selection",
-                "Say what to delete: --project FOLDER, --evidence or --everything, one of them.",
+                "Say what to delete: --project FOLDER for all of a project, --evidence (with --project for that of one), or --everything.",
                 "Without --yes it is only shown.",
             ));
         }
     };
     let mut plan = store_data::plan_purge(&app.store, &app.paths, &what)?;
     plan.notes.extend(handoffs_elsewhere(app, &what)?);
+    if matches!(
+        what,
+        store_data::Purge::Evidence {
+            project: Some(_),
+            ..
+        }
+    ) {
+        plan.notes.push(
+            "What is remembered of transcripts goes for every project; they are read again."
+                .to_owned(),
+        );
+    }
     let detail = json!(plan);
     if !input.apply {
         return Ok(Done {
@@ -98,11 +112,27 @@ pub async fn purge(app: &App, input: PurgeInput) -> Result<Done, Problem> {
     })
 }
 
+/// The id of the project in a folder. Error: `project_unknown`.
+fn registered(app: &App, folder: &Path) -> Result<String, Problem> {
+    app.known_project(Some(folder))?
+        .map(|project| project.id)
+        .ok_or_else(crate::project::not_registered)
+}
+
 /// Hand-off folders the user placed outside the data folder; they are not ours to delete.
 fn handoffs_elsewhere(app: &App, what: &store_data::Purge) -> Result<Vec<String>, Problem> {
     let mut notes = Vec::new();
     for project in app.store.read(projects::list)? {
-        if matches!(what, store_data::Purge::Project(id) if *id != project.id) {
+        let meant = match what {
+            store_data::Purge::Project(id)
+            | store_data::Purge::Evidence {
+                project: Some(id), ..
+            } => *id == project.id,
+            store_data::Purge::Evidence { project: None, .. } | store_data::Purge::Everything => {
+                true
+            }
+        };
+        if !meant {
             continue;
         }
         // Settings that cannot be read are no reason to keep the data.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skillopt_core::redact::{redact, redact_json};
 use skillopt_core::task::{Judge, Task};
+use skillopt_core::text::{cut, one_line};
 use skillopt_core::{Problem, cluster};
 use skillopt_settings::import::Import;
 use skillopt_sleep::gather;
@@ -21,6 +22,9 @@ const LARGEST: u64 = 256 << 20;
 const REFERENCE_SPLITS: u32 = 0;
 /// How many tasks of a project are compared with those that are taken over; the reference keeps 300.
 const LARGEST_ARCHIVE: usize = 100_000;
+
+/// How many tasks that cannot be read are named.
+const MOST_NAMED: usize = 10;
 
 /// What is taken over.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,8 +129,9 @@ fn archive(text: &str, path: &Path, notes: &mut Vec<String>) -> Result<Archive, 
         .cloned()
         .unwrap_or_default();
     let mut by_project = Archive::new();
-    let (mut unreadable, mut unjudged) = (0_usize, 0_usize);
-    for row in rows {
+    let (mut unreadable, mut unjudged) = (Vec::new(), 0_usize);
+    for (position, row) in rows.into_iter().enumerate() {
+        let id = row.get("id").and_then(Value::as_str).map(str::to_owned);
         match serde_json::from_value::<Task>(row) {
             Ok(task) => {
                 let judged = task.judge != Judge::None;
@@ -137,11 +142,13 @@ fn archive(text: &str, path: &Path, notes: &mut Vec<String>) -> Result<Archive, 
                     .or_default()
                     .push(task);
             }
-            Err(_) => unreadable += 1,
+            Err(error) => unreadable.push(named(position, id, &error)),
         }
     }
-    if unreadable > 0 {
-        notes.push(format!("{unreadable} archived tasks could not be read."));
+    let more = unreadable.len().saturating_sub(MOST_NAMED);
+    notes.extend(unreadable.into_iter().take(MOST_NAMED));
+    if more > 0 {
+        notes.push(format!("{more} more archived tasks could not be read."));
     }
     if unjudged > 0 {
         notes.push(format!(
@@ -149,6 +156,18 @@ fn archive(text: &str, path: &Path, notes: &mut Vec<String>) -> Result<Archive, 
         ));
     }
     Ok(by_project)
+}
+
+/// What to say of a task of the archive that cannot be read; its values may hold secrets.
+fn named(position: usize, id: Option<String>, error: &serde_json::Error) -> String {
+    const LONGEST: usize = 120;
+    let shown = |text: &str| cut(&one_line(&redact(text).text), LONGEST);
+    let place = format!("number {}", position + 1);
+    let which = id.map_or(place.clone(), |id| format!("\"{}\" ({place})", shown(&id)));
+    format!(
+        "The archived task {which} could not be read: {}.",
+        shown(&error.to_string())
+    )
 }
 
 /// Puts the tasks of a project into its archive: what was held out stays held out, by the reference's
@@ -306,6 +325,27 @@ mod tests {
             .unwrap();
         assert_eq!(kept.len(), 1);
         assert_eq!(kept[0].task.legacy_id, "b");
+    }
+
+    #[test]
+    fn tasks_that_cannot_be_read_are_named_with_the_reason() {
+        let home = TestHome::new();
+        let rows: Vec<Value> = (0..12)
+            .map(|n| json!({"id": format!("t{n}"), "project": home.app.directory, "intent": [n]}))
+            .chain([
+                json!({"project": "ghp_aB3dE5gH7jK9mN1pQ3sT5vX7zA9cD1eF3gH5", "intent": 5}),
+                json!(7),
+            ])
+            .collect();
+        write(&home, "state.json", &json!({"task_archive": rows}));
+        let notes = import(&home).unwrap().notes;
+        assert!(
+            notes.iter().any(|note| note.contains("\"t0\" (number 1)")
+                && note.contains("could not be read: invalid type")),
+            "{notes:?}"
+        );
+        assert!(notes.contains(&"4 more archived tasks could not be read.".to_owned()));
+        assert!(!notes.concat().contains("aB3dE5"), "{notes:?}");
     }
 
     #[test]

@@ -271,6 +271,38 @@ pub async fn cancel(app: &App, input: CancelInput) -> Result<Cancelled, Problem>
     }
 }
 
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Paused {
+    /// The night.
+    pub id: i64,
+    /// It was told to stop and will do so at the next call; otherwise it was not at work.
+    pub told: bool,
+}
+
+/// Tells a running night to stop; it goes on with the next run. One that waits or was killed is left as
+/// it is: it has stopped already.
+///
+/// Error: `night_unknown`.
+pub async fn pause(app: &App, input: CancelInput) -> Result<Paused, Problem> {
+    let night = match input.id {
+        Some(id) => app.store.read(|db| nights::required(db, id))?,
+        None => unfinished(app, input.project.as_deref())?,
+    };
+    let told = is_at_work(app, &night);
+    if told {
+        app.store
+            .commit("order", |tx| orders::give(tx, night.id, Order::Pause))?;
+    } else if night.state == State::Ended {
+        return Err(Problem::permanent(
+            "night_ended",
+            format!("Night {} has ended.", night.id),
+            "`skillopt sleep run` begins another.",
+        ));
+    }
+    Ok(Paused { id: night.id, told })
+}
+
 /// Whether it may be this night that holds the project's lock.
 fn is_at_work(app: &App, night: &Night) -> bool {
     let holds_it = match locks::project_holder(&app.paths, &night.project) {

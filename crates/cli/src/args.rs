@@ -325,6 +325,11 @@ pub(crate) enum Night {
     },
     /// Go on with the night that was stopped.
     Resume,
+    /// Stop the running night at its next model call; `resume` or the next run goes on with it.
+    Pause {
+        /// Its id; the running one when left out.
+        id: Option<i64>,
+    },
     /// End the running night, or one that waits; it does not go on afterwards.
     Cancel {
         /// Its id; the unfinished one when left out.
@@ -377,10 +382,10 @@ pub(crate) enum Data {
     },
     /// Delete data; without --yes it is only shown.
     ///
-    /// What is deleted is chosen by one of three flags: --project FOLDER (everything of one project),
-    /// --evidence (of every project) or --everything.
+    /// What is deleted is chosen by flags: --project FOLDER (everything of one project), --evidence (of
+    /// every project, or with --project of that one) or --everything.
     Purge {
-        /// Prompts, replies and digests; verdicts, proposals and backups stay.
+        /// Prompts, replies and digests, of one project with --project; verdicts, proposals and backups stay.
         #[arg(long)]
         evidence: bool,
         /// Everything of every project.

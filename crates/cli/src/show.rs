@@ -117,9 +117,14 @@ fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt:
             )
         }
         Output::ProjectList(rows) => rows.iter().try_for_each(|row| project(row, out)),
-        Output::ProjectAdd(row) | Output::ProjectRemove(row) | Output::ProjectMove(row) => {
-            project(row, out)
+        Output::ProjectRemove(row) => {
+            project(row, out)?;
+            writeln!(
+                out,
+                "It was taken off the list; `skillopt project add` puts it back, with its history."
+            )
         }
+        Output::ProjectAdd(row) | Output::ProjectMove(row) => project(row, out),
         Output::ProposalList(rows) => review::list(rows, out),
         Output::ProposalShow(shown) => review::show(shown, view == View::Diff, out),
         Output::ProposalAdopt(adopted) => review::adopted(adopted, out),
@@ -137,6 +142,16 @@ fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt:
         }
         Output::NightList(rows) => night::list(rows, out),
         Output::NightShow(shown) => night::show(shown, out),
+        Output::NightPause(paused) if paused.told => writeln!(
+            out,
+            "Night {} was told to stop; it does so at the next model call. `skillopt night resume` goes on with it.",
+            paused.id
+        ),
+        Output::NightPause(paused) => writeln!(
+            out,
+            "Night {} is not at work. `skillopt night resume` goes on with it.",
+            paused.id
+        ),
         Output::NightCancel(cancelled) if cancelled.told => {
             writeln!(
                 out,

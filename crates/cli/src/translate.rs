@@ -78,6 +78,7 @@ pub(crate) fn translate(verb: Verb, common: &EveryCommand) -> Asked {
                 resume: true,
                 ..sleep::RunInput::default()
             }),
+            Night::Pause { id } => Command::NightPause(night::CancelInput { id, project }),
             Night::Cancel { id } => Command::NightCancel(night::CancelInput { id, project }),
         }),
         Verb::Backend(verb) => usual(match verb {

@@ -23,8 +23,10 @@ pub enum Purge {
     Project(String),
     /// Prompts, replies, stage outputs and events of nights that ended, used last before an instant
     /// (`None`: all of them), hand-off folders no night waits for, and what is remembered of
-    /// transcripts. Verdicts and hashes stay.
+    /// transcripts, which are read again. Verdicts and hashes stay.
     Evidence {
+        /// Only of this project, by id; transcripts are read again for all.
+        project: Option<String>,
         /// Only what was used last before.
         before: Option<Instant>,
     },
@@ -53,12 +55,14 @@ pub struct PurgePlan {
 pub fn plan_purge(store: &Store, paths: &Paths, what: &Purge) -> Result<PurgePlan, Problem> {
     let (mut dirs, mut notes) = match what {
         Purge::Project(id) => store.read(|db| project_folders(db, paths, id))?,
-        Purge::Evidence { before } => {
+        Purge::Evidence { project, before } => {
             let before = before.unwrap_or(Instant::MAX);
-            (
-                store.read(|db| handoffs::done(db, paths, before))?,
-                Vec::new(),
-            )
+            let mut folders = store.read(|db| handoffs::done(db, paths, before))?;
+            if let Some(project) = project {
+                let own = handoffs::of_project(paths, project)?;
+                folders.retain(|folder| own.contains(folder));
+            }
+            (folders, Vec::new())
         }
         Purge::Everything => (
             folders(paths)
@@ -175,14 +179,15 @@ fn delete(tx: &Tx<'_>, what: &Purge) -> Result<u64, Fault> {
             sweep(tx)?;
             Ok(0)
         }
-        Purge::Evidence { before } => {
+        Purge::Evidence { project, before } => {
             let before = before.unwrap_or(Instant::MAX);
             tx.execute(
-                "DELETE FROM event WHERE night IN (SELECT id FROM night WHERE state = 'ended' AND ended_at < ?1)",
-                [At(before)],
+                "DELETE FROM event WHERE night IN (SELECT id FROM night
+                     WHERE state = 'ended' AND ended_at < ?1 AND (?2 IS NULL OR project = ?2))",
+                (At(before), project),
             )?;
             tx.execute_batch("DELETE FROM transcript_file")?;
-            Ok(blobs::expire_bodies(tx, None, before)?.bodies)
+            Ok(blobs::expire_bodies(tx, project.as_deref(), before)?.bodies)
         }
         Purge::Everything => {
             // Children before parents, so that no reference dangles on the way.

@@ -335,7 +335,15 @@ fn purging_evidence_keeps_verdicts() {
     let store = home.store();
     let (_, night) = lived_in(&home, &store, "one");
     let receipts_before = store.read(|db| receipts::list(db, None, 9)).unwrap();
-    let plan = data::plan_purge(&store, &home.paths, &Purge::Evidence { before: None }).unwrap();
+    let plan = data::plan_purge(
+        &store,
+        &home.paths,
+        &Purge::Evidence {
+            project: None,
+            before: None,
+        },
+    )
+    .unwrap();
     assert_eq!(
         plan.rows,
         BTreeMap::from([

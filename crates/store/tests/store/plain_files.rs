@@ -6,7 +6,7 @@ use serde_json::json;
 use skillopt_core::Instant;
 use skillopt_store::data::{self, Purge};
 use skillopt_store::nights::{self, Outcome};
-use skillopt_store::{Store, files, repair};
+use skillopt_store::{Store, events, files, projects, repair};
 
 use crate::sample::Home;
 
@@ -60,7 +60,10 @@ fn purging_a_project_takes_every_handoff_of_it_and_the_log() {
 #[test]
 fn purging_evidence_leaves_only_questions_a_night_waits_for() {
     let (home, store, _, night, [open, aside]) = handed_off();
-    let evidence = Purge::Evidence { before: None };
+    let evidence = Purge::Evidence {
+        project: None,
+        before: None,
+    };
     purge(&home, &store, &evidence);
     assert!(!aside.exists());
     assert!(open.exists(), "its night can go on");
@@ -68,6 +71,48 @@ fn purging_evidence_leaves_only_questions_a_night_waits_for() {
     end(&store, night);
     purge(&home, &store, &evidence);
     assert!(!open.exists());
+}
+
+#[test]
+fn purging_the_evidence_of_one_project_leaves_that_of_others() {
+    let (home, store, project, night, [open, aside]) = handed_off();
+    end(&store, night);
+    let root = home.root.join("other");
+    std::fs::create_dir(&root).unwrap();
+    let evidence = |of: &str| {
+        store
+            .commit("evidence", |tx| {
+                let night = nights::begin(tx, of, nights::Kind::Run, &json!({}))?;
+                events::append(tx, night, "seen", &json!({"words": "of the user"}))?;
+                nights::end(tx, night, Outcome::Interrupted, "", &json!({}))?;
+                Ok(night)
+            })
+            .unwrap()
+    };
+    let other = store
+        .commit("other", |tx| projects::find_or_register(tx, &root))
+        .unwrap()
+        .id;
+    let (own, others) = (evidence(&project), evidence(&other));
+    let theirs = home.paths.handoff(&other);
+    files::write_private(&theirs.join("pending.json"), b"{}").unwrap();
+    let plan = purge(
+        &home,
+        &store,
+        &Purge::Evidence {
+            project: Some(project),
+            before: None,
+        },
+    );
+    assert_eq!(plan.rows.get("event"), Some(&1), "{plan:?}");
+    let kept = |night| {
+        store
+            .read(|db| events::list(db, night, 0, 9))
+            .unwrap()
+            .len()
+    };
+    assert_eq!((kept(own), kept(others)), (0, 1));
+    assert!(!open.exists() && !aside.exists() && theirs.exists());
 }
 
 #[test]
