@@ -24,8 +24,9 @@ fn nights(home: &Home) -> Vec<(String, String)> {
 #[test]
 fn to_resume_never_ends_the_night_it_should_resume() {
     let home = Home::with_sample(PROGRAM);
-    let none = run(&home, &["night", "resume"]).json();
-    assert_eq!(none["problem"]["code"], "night_unknown", "{none}");
+    let none = run(&home, &["night", "resume"]);
+    assert_eq!(none.json()["error"], "night_unknown", "{}", none.out);
+    assert_eq!(none.code, 2);
     assert!(nights(&home).is_empty());
 
     let begun = run(&home, &["sleep", "run", "--backend=handoff"]);

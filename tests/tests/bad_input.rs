@@ -366,8 +366,8 @@ fn prompts_of_ones_own_are_shown_and_broken_ones_refused() {
     assert!(text.contains("__RUBRIC__ __RESPONSE__"), "{text}");
 
     std::fs::write(&file, r#"{"attempt": "no placeholders"}"#).unwrap();
-    refuses(&home, &["config", "prompts", &flag], "prompts_invalid", 1);
-    refuses(&home, &["sleep", "run", &flag], "prompts_invalid", 1);
+    refuses(&home, &["config", "prompts", &flag], "prompts_invalid", 2);
+    refuses(&home, &["sleep", "run", &flag], "prompts_invalid", 2);
 }
 
 /// Makes the database a file that is none.

@@ -88,11 +88,12 @@ pub async fn doctor(app: &App, input: DoctorInput) -> Result<Diagnosis, Problem>
     }
     findings.push(database(&app));
     let mut tonight = None;
-    match app
-        .looked_at(input.project.as_deref())
-        .and_then(|project| app.night(project))
-    {
-        Err(problem) => findings.push(bad("settings", &problem)),
+    let context = match app.looked_at(input.project.as_deref()) {
+        Ok(project) => app.night(project).map_err(|problem| ("settings", problem)),
+        Err(problem) => Err(("project", problem)),
+    };
+    match context {
+        Err((subject, problem)) => findings.push(bad(subject, &problem)),
         Ok(context) => {
             findings.push(good("settings", "The settings can be read.", Value::Null));
             findings.extend(sessions::findings(&context));
@@ -131,14 +132,14 @@ async fn expected(context: &skillopt_sleep::Context) -> String {
     match (preview.n_sessions, preview.n_tasks) {
         (0, 0) => "find nothing new.".to_owned(),
         (_, 0) => format!("read {sessions} and find no task that can be judged and recurs yet."),
-        (_, tasks) => format!(
-            "read {sessions} and replay {}, with at most {}.",
-            counted(tasks as u64, "task"),
-            counted(
-                preview.forecast.calls + preview.forecast.mining_calls,
-                "model call"
-            )
-        ),
+        (_, tasks) => {
+            let calls = match preview.forecast.calls + preview.forecast.mining_calls {
+                0 => "no paid model calls".to_owned(),
+                calls => format!("at most {}", counted(calls, "model call")),
+            };
+            let tasks = counted(tasks as u64, "task");
+            format!("read {sessions} and replay {tasks}, with {calls}.")
+        }
     }
 }
 

@@ -67,6 +67,8 @@ pub async fn run(app: &App, input: RunInput) -> Result<Box<RunOutput>, Problem> 
         .read(|db| nights::list(db, Some(&project.id), 1))?
         .is_empty();
     let context = app.night(project)?;
+    // Words that cannot be used are a fault of the settings, not of the night.
+    skillopt_models::Templates::from_settings(&context.settings, &context.paths)?;
     skillopt_store::data::bound_log(&app.paths)?;
     let tasks = input
         .tasks_file
@@ -82,6 +84,12 @@ pub async fn run(app: &App, input: RunInput) -> Result<Box<RunOutput>, Problem> 
         },
     )
     .await;
+    if let Some(problem) = &report.problem
+        && problem.code == "night_unknown"
+    {
+        // There was none to resume: wrong words, not a night that failed.
+        return Err(problem.clone());
+    }
     let exit_code = skillopt_sleep::exit_code(report.outcome);
     Ok(Box::new(RunOutput {
         report,

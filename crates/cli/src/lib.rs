@@ -193,6 +193,11 @@ fn exit_code_of(problem: &Problem) -> u8 {
                 "tasks_file_",
                 "setting_",
                 "config_",
+                "prompts_",
+                "endpoint_",
+                "exclude_invalid",
+                "fractions_invalid",
+                "prices_broken",
                 "backend_unknown",
                 "persona_unknown",
                 "nothing_to_roll_back",
@@ -204,6 +209,7 @@ fn exit_code_of(problem: &Problem) -> u8 {
                 "output_exists",
                 "database_sound",
                 "copy_unsound",
+                "destination_",
             ];
             if refused.iter().any(|prefix| code.starts_with(prefix)) {
                 2

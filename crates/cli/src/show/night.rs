@@ -94,7 +94,10 @@ pub(crate) fn report(report: &NightReport, first: bool, out: &mut String) -> std
     for note in &report.notes {
         writeln!(out, "{}", plain(note))?;
     }
-    if report.spend.calls > 0 {
+    if report.spend.calls > 0 && report.simulated {
+        let calls = counted(report.spend.calls, "simulated call");
+        writeln!(out, "Spent: nothing; {calls}.")?;
+    } else if report.spend.calls > 0 {
         writeln!(out, "Spent: {}.", super::models::words(&report.spend))?;
     }
     if let Some(id) = &report.proposal {
