@@ -23,8 +23,15 @@ use skillopt_models::{
 };
 use skillopt_settings::Settings;
 use skillopt_store::{FixedClock, Store, attempts, nights, projects};
+use skillopt_tests::home::Home;
 use skillopt_tests::stub_server::{Behaviour, Ending, StubServer};
 
+#[path = "shared/unvouched.rs"]
+mod unvouched;
+
+use unvouched::Unvouched;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_skillopt-test");
 const KEY: &str = "sk-canary-0123456789";
 
 /// The backends: name, protocol, and what is set besides address and key.
@@ -41,10 +48,19 @@ const BACKENDS: [(&str, &str); 6] = [
 /// whether it counts as spent).
 struct Row {
     name: &'static str,
-    behaviour: Behaviour,
+    serves: Serves,
     outcome: &'static str,
     tries: usize,
     counts: bool,
+}
+
+/// Who does not answer as it should.
+#[derive(Clone)]
+enum Serves {
+    /// The stub server, so.
+    Stub(Behaviour),
+    /// A server whose certificate nobody vouches for.
+    Unvouched,
 }
 
 fn row(
@@ -56,7 +72,7 @@ fn row(
 ) -> Row {
     Row {
         name,
-        behaviour,
+        serves: Serves::Stub(behaviour),
         outcome,
         tries,
         counts,
@@ -252,6 +268,13 @@ fn rows(elsewhere: &StubServer) -> Vec<Row> {
             1,
             false,
         ),
+        Row {
+            name: "a certificate that nobody vouches for",
+            serves: Serves::Unvouched,
+            outcome: "backend_misconfigured",
+            tries: 1,
+            counts: false,
+        },
     ]
 }
 
@@ -368,6 +391,11 @@ async fn ask(settings: &Settings, asked: impl Fn() -> usize) -> Seen {
 /// The sentence with what differs between runs and machines taken out.
 fn plain(told: &str, backend: &str, url: &str, elsewhere: &StubServer) -> String {
     let host = url.split('/').nth(2).unwrap();
+    // Each system has its own words for what is wrong with a certificate.
+    let told = match told.split_once("is not accepted (") {
+        Some((before, _)) => format!("{before}is not accepted (the reason)."),
+        None => told.to_owned(),
+    };
     told.replace(&format!("{backend}:{host}"), "BACKEND:HOST")
         .replace(host, "HOST")
         .replace(&elsewhere.address().to_string(), "OTHER")
@@ -392,11 +420,24 @@ async fn the_page_of_failures_is_what_happens() {
     for row in rows(&elsewhere) {
         let mut asking = tokio::task::JoinSet::new();
         for (place, (backend, api)) in BACKENDS.into_iter().enumerate() {
-            let server = StubServer::start();
-            server.require_key(KEY).standing(row.behaviour.clone());
-            let url = server.url();
+            let serves = row.serves.clone();
             asking.spawn(async move {
-                let seen = ask(&settings(backend, api, &url), || server.asked().len()).await;
+                let (url, seen) = match serves {
+                    Serves::Stub(behaviour) => {
+                        let server = StubServer::start();
+                        server.require_key(KEY).standing(behaviour);
+                        let settings = settings(backend, api, &server.url());
+                        let seen = ask(&settings, || server.asked().len()).await;
+                        (server.url(), seen)
+                    }
+                    Serves::Unvouched => {
+                        let server = Unvouched::start().await;
+                        let settings = settings(backend, api, &server.url());
+                        let seen = ask(&settings, || server.connections()).await;
+                        assert_eq!(server.accepted(), 0, "neither key nor prompt is sent");
+                        (server.url(), seen)
+                    }
+                };
                 (place, backend, api, url, seen)
             });
         }
@@ -430,6 +471,96 @@ async fn the_page_of_failures_is_what_happens() {
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
     assert_eq!(kept, page, "run `cargo xtask docs`");
+}
+
+/// How many rows a table of the night's database has.
+fn count(home: &Home, from: &str) -> i64 {
+    let database = home.data().join("skillopt.db");
+    rusqlite::Connection::open(database)
+        .unwrap()
+        .query_row(&format!("SELECT count(*) FROM {from}"), [], |row| {
+            row.get(0)
+        })
+        .unwrap()
+}
+
+/// A night of a real project against `url`, as the program makes it; and the night after it.
+fn a_night_that_fails(row: &Row, url: &str) {
+    let name = row.name;
+    let home = Home::with_sample(PROGRAM);
+    let words = [
+        "sleep",
+        "run",
+        "--backend=openai_compatible",
+        "--model=stub-model",
+        "--api-key-env=THE_KEY",
+        "--model-miner=false",
+        "--first-byte-seconds=1",
+        "--call-seconds=5",
+        "--json",
+        "--endpoint",
+        url,
+    ];
+    let ran = home.run_with(&words, &[("THE_KEY", KEY)]);
+    let json = ran.json();
+    let outcome = json["outcome"].as_str().unwrap();
+    assert!(["deferred", "failed"].contains(&outcome), "{name}: {json}");
+    assert_eq!(
+        ran.code,
+        if outcome == "deferred" { 75 } else { 1 },
+        "{name}: {json}"
+    );
+    assert!(json["problem"]["code"].is_string(), "{name}: {json}");
+    assert!(!home.skill().exists(), "{name}");
+    for from in [
+        "mined_turn",
+        "task",
+        "cluster_text",
+        "proposal",
+        "attempt WHERE state = 'answered'",
+        "stage WHERE name LIKE '%/scored' AND output IS NOT NULL",
+    ] {
+        assert_eq!(count(&home, from), 0, "{name}: {from}");
+    }
+    let next = home.run(&["sleep", "run", "--json"]).json();
+    assert_eq!(
+        next["outcome"], "proposed",
+        "{name}: nothing was lost: {next}"
+    );
+    assert!(count(&home, "mined_turn") > 0, "{name}: a good night marks");
+}
+
+#[test]
+fn no_failure_scores_anything_or_uses_up_a_session() {
+    let elsewhere = StubServer::start();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let rows: Vec<Row> = rows(&elsewhere)
+        .into_iter()
+        .filter(|row| row.outcome != "answered")
+        .collect();
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    // Most of the time is spent waiting between tries.
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                loop {
+                    let place = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    let Some(row) = rows.get(place) else { break };
+                    match &row.serves {
+                        Serves::Stub(behaviour) => {
+                            let server = StubServer::start();
+                            server.require_key(KEY).standing(behaviour.clone());
+                            a_night_that_fails(row, &server.url());
+                        }
+                        Serves::Unvouched => {
+                            let server = runtime.block_on(Unvouched::start());
+                            a_night_that_fails(row, &server.url());
+                        }
+                    }
+                }
+            });
+        }
+    });
 }
 
 /// One row of the page. What most backends say stands first; others are named.

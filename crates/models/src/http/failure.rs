@@ -375,13 +375,15 @@ pub(super) fn transport(error: &reqwest::Error, asked: &Asked<'_>) -> CallError 
     )
 }
 
-fn tls_cause<'a>(cause: &'a (dyn std::error::Error + 'static)) -> Option<&'a rustls::Error> {
-    cause.downcast_ref::<rustls::Error>().or_else(|| {
-        cause
-            .downcast_ref::<std::io::Error>()?
-            .get_ref()?
-            .downcast_ref::<rustls::Error>()
-    })
+/// The TLS error that `cause` is or carries. Each layer below puts what it was given into an
+/// [`std::io::Error`] of its own, whose `source` is not that error but the next one.
+fn tls_cause<'a>(mut cause: &'a (dyn std::error::Error + 'static)) -> Option<&'a rustls::Error> {
+    loop {
+        if let Some(tls) = cause.downcast_ref::<rustls::Error>() {
+            return Some(tls);
+        }
+        cause = cause.downcast_ref::<std::io::Error>()?.get_ref()?;
+    }
 }
 
 fn tls_meaning(error: &rustls::Error, asked: &Asked<'_>) -> CallError {
