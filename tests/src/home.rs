@@ -1,7 +1,7 @@
 //! A home folder of its own for every test, and the program run in it.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -148,6 +148,13 @@ impl Home {
     /// Runs a night against an OpenAI-compatible server, with literal mining only, under `--json`.
     #[must_use]
     pub fn night_against(&self, server: &StubServer, more: &[&str]) -> Ran {
+        let words = Self::words_against(server, more);
+        self.run(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// The words of such a night.
+    #[must_use]
+    pub fn words_against(server: &StubServer, more: &[&str]) -> Vec<String> {
         let endpoint = format!("--endpoint={}", server.url());
         let words = [
             "sleep",
@@ -158,7 +165,11 @@ impl Home {
             "--json",
             &endpoint,
         ];
-        self.run(&[&words, more].concat())
+        [&words, more]
+            .concat()
+            .into_iter()
+            .map(str::to_owned)
+            .collect()
     }
 
     /// Runs the program with further variables.
@@ -167,6 +178,19 @@ impl Home {
         let mut command = self.command(&self.project(), words);
         command.envs(variables.iter().copied());
         command.output().expect("the program starts").into()
+    }
+
+    /// Starts the program in the project, its outputs piped, and does not wait for it.
+    ///
+    /// # Panics
+    /// When it does not start.
+    #[must_use]
+    pub fn start(&self, words: &[&str]) -> Child {
+        self.command(&self.project(), words)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts")
     }
 
     /// Runs the program in another folder.
@@ -193,7 +217,7 @@ impl Home {
             .env("SKILLOPT_DATA_DIR", self.data())
             .env("SKILLOPT_CONFIG_DIR", self.home().join("skillopt-config"))
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
-            .stdin(std::process::Stdio::null());
+            .stdin(Stdio::null());
         command
     }
 }

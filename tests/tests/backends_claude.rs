@@ -422,7 +422,7 @@ async fn cancelling_and_dropping_end_the_whole_tree() {
                 }
             }
             if cancelled {
-                cancel.cancel();
+                cancel.drop_all();
                 assert_eq!(asking.await.unwrap_err(), CallError::Cancelled);
             }
         }

@@ -494,7 +494,7 @@ async fn cancelling_ends_a_call_and_the_connection() {
     let soon = cancel.clone();
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_millis(100)).await;
-        soon.cancel();
+        soon.drop_all();
     });
     let error = backend.ask(&call(None), &cancel).await.unwrap_err();
     assert_eq!(error, CallError::Cancelled);

@@ -16,6 +16,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{CommandFactory, FromArgMatches};
 use serde_json::{Value, json};
@@ -27,6 +28,9 @@ use skillopt_store::SystemClock;
 
 use args::{AliasCli, Cli};
 use translate::{Asked, View};
+
+/// How long signals count as one order to stop.
+const ONE_ORDER: Duration = Duration::from_millis(300);
 
 /// Carries out one command line and gives its exit code.
 ///
@@ -161,7 +165,10 @@ fn execute(
         let stop = tokio::spawn(async move {
             terminal::told_to_stop().await;
             cancel.cancel();
-            // A second time means now.
+            // Closing a terminal sends more than one signal, and they mean one thing.
+            tokio::time::sleep(ONE_ORDER).await;
+            terminal::told_to_stop().await;
+            cancel.drop_all();
             terminal::told_to_stop().await;
             std::process::exit(130);
         });

@@ -326,7 +326,7 @@ impl AgentCli {
             },
             reading: arranged.reading,
         };
-        let run = run(&program, &work, arranged.input.as_bytes(), cancel)
+        let run = run(&program, &work, arranged.input.as_bytes(), cancel.dropped())
             .await
             .map_err(|fault| self.fault(fault))?;
         self.agent.read(

@@ -110,6 +110,7 @@ pub trait Backend: Send + Sync {
         Box::pin(async { Ok(()) })
     }
 
-    /// Makes one try. Ends with [`CallError::Cancelled`] soon after `cancel` is raised.
+    /// Makes one try. What is under way when `cancel` is raised may finish; soon after its second step
+    /// the try ends with [`CallError::Cancelled`].
     fn ask<'a>(&'a self, call: &'a Call, cancel: &'a CancelToken) -> Asking<'a>;
 }

@@ -4,10 +4,22 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// A flag that is raised once and that everybody holding a clone can see or wait for.
+/// How far stopping has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    /// Nobody asked to stop.
+    Running,
+    /// Nothing new begins; what is under way may finish.
+    Stopping,
+    /// What is under way is dropped.
+    Dropping,
+}
+
+/// An order to stop that everybody holding a clone can see or wait for. It comes in two steps, since
+/// a reply that is under way is paid for: first nothing new begins, then what is left is dropped.
 #[derive(Debug, Clone)]
 pub struct CancelToken {
-    raised: Arc<watch::Sender<bool>>,
+    stage: Arc<watch::Sender<Stage>>,
 }
 
 impl Default for CancelToken {
@@ -17,39 +29,65 @@ impl Default for CancelToken {
 }
 
 impl CancelToken {
-    /// A token that is not raised.
+    /// A token that nobody has raised.
     #[must_use]
     pub fn new() -> Self {
         Self {
-            raised: Arc::new(watch::Sender::new(false)),
+            stage: Arc::new(watch::Sender::new(Stage::Running)),
         }
     }
 
-    /// Raises the flag for every clone. Raising it again changes nothing.
+    /// The first step for every clone: nothing new begins. Asking again changes nothing.
     pub fn cancel(&self) {
-        self.raised.send_replace(true);
+        self.raise(Stage::Stopping);
     }
 
-    /// Whether the flag is raised.
+    /// Both steps for every clone: what is under way is dropped as well.
+    pub fn drop_all(&self) {
+        self.raise(Stage::Dropping);
+    }
+
+    /// Whether the first step was taken.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        *self.raised.borrow()
+        *self.stage.borrow() >= Stage::Stopping
     }
 
-    /// Ends when the flag is raised, at once when it already is. Safe to drop at any point.
+    /// Ends with the first step, at once when it was taken already. Safe to drop at any point.
     pub async fn cancelled(&self) {
-        let mut watcher = self.raised.subscribe();
+        self.reached(Stage::Stopping).await;
+    }
+
+    /// Ends with the second step, at once when it was taken already. Safe to drop at any point.
+    pub async fn dropped(&self) {
+        self.reached(Stage::Dropping).await;
+    }
+
+    fn raise(&self, stage: Stage) {
+        self.stage.send_if_modified(|now| {
+            let further = *now < stage;
+            if further {
+                *now = stage;
+            }
+            further
+        });
+    }
+
+    async fn reached(&self, stage: Stage) {
+        let mut watcher = self.stage.subscribe();
         // The sender lives in `self`, so waiting cannot end for want of one.
-        let _ = watcher.wait_for(|raised| *raised).await;
+        let _ = watcher.wait_for(|now| *now >= stage).await;
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[tokio::test]
-    async fn every_clone_sees_the_flag_and_waiting_ends() {
+    async fn every_clone_sees_both_steps_and_waiting_ends() {
         let token = CancelToken::new();
         let clone = token.clone();
         assert!(!clone.is_cancelled());
@@ -59,6 +97,20 @@ mod tests {
         });
         clone.cancel();
         waiting.await.unwrap();
+        assert!(token.is_cancelled());
+        token.cancelled().await;
+        let dropped = tokio::time::timeout(Duration::from_millis(1), token.dropped());
+        assert!(dropped.await.is_err(), "the first step drops nothing");
+        clone.drop_all();
+        token.dropped().await;
+        clone.cancel();
+        token.dropped().await;
+    }
+
+    #[tokio::test]
+    async fn dropping_is_stopping_too() {
+        let token = CancelToken::new();
+        token.drop_all();
         assert!(token.is_cancelled());
         token.cancelled().await;
     }

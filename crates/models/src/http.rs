@@ -235,16 +235,16 @@ impl Server {
         })
     }
 
-    /// `work`, unless it is cancelled or takes too long.
+    /// `work`, unless `stop` ends before it or it takes too long.
     async fn within<T>(
         &self,
-        cancel: &CancelToken,
+        stop: impl Future<Output = ()>,
         whole: Duration,
         work: impl Future<Output = Result<T, CallError>>,
     ) -> Result<T, CallError> {
         tokio::select! {
             biased;
-            () = cancel.cancelled() => Err(CallError::Cancelled),
+            () = stop => Err(CallError::Cancelled),
             done = timeout(whole, work) => done.unwrap_or(Err(CallError::TimedOut {
                 wait: Wait::Whole,
                 after: whole,
@@ -291,7 +291,8 @@ impl Backend for Server {
     }
 
     fn ask<'a>(&'a self, call: &'a Call, cancel: &'a CancelToken) -> Asking<'a> {
-        Box::pin(self.within(cancel, self.options.whole, self.converse(call, cancel)))
+        let work = self.converse(call, cancel);
+        Box::pin(self.within(cancel.dropped(), self.options.whole, work))
     }
 }
 

@@ -15,6 +15,7 @@ mod prepare;
 pub(crate) mod questions;
 mod run;
 mod send;
+mod stop;
 #[cfg(test)]
 mod tests;
 mod turns;
@@ -231,6 +232,13 @@ pub enum CallEvent {
         provider: String,
         /// Until when.
         until: Instant,
+    },
+    /// The night was told to stop; what is under way may still finish.
+    Stopping {
+        /// How many replies are waited for.
+        replies: usize,
+        /// How long at most.
+        grace: Duration,
     },
     /// Questions wait for a person.
     Questions {

@@ -6,7 +6,7 @@
 //!   (on Unix the program gets a session of its own, on Windows no console window);
 //! * the environment is exactly what the caller lists, the working directory is fresh and empty;
 //! * the wait for the first sign of a reply and the wait for the whole run end; so does the run
-//!   when it is cancelled or its future is dropped;
+//!   when it is told to stop or its future is dropped;
 //! * the end of a run is the end of the whole process tree: asked, waited for, then killed. A
 //!   grandchild that holds the pipes open delays nothing;
 //! * what is kept of the output is bounded.
@@ -25,7 +25,6 @@ use process_wrap::tokio::CommandWrap;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::cancel::CancelToken;
 use crate::error::Wait;
 
 pub use scratch::{Scratch, sweep_scratch};
@@ -113,13 +112,13 @@ pub enum RunFault {
     },
     /// It printed more than [`Limits::output`] and was ended.
     TooMuchOutput,
-    /// It was cancelled and was ended.
+    /// It was told to stop and was ended.
     Cancelled,
     /// Its pipes or its end could not be read.
     Lost(io::Error),
 }
 
-/// Runs `program` in `scratch`, with `prompt` on its standard input.
+/// Runs `program` in `scratch`, with `prompt` on its standard input, until its end or that of `stop`.
 ///
 /// # Errors
 /// See [`RunFault`]. A non-zero exit is not one: what it means is for the caller to say.
@@ -127,7 +126,7 @@ pub async fn run(
     program: &Program,
     scratch: &Scratch,
     prompt: &[u8],
-    cancel: &CancelToken,
+    stop: impl Future<Output = ()>,
 ) -> Result<Run, RunFault> {
     let started = Instant::now();
     let mut tree = Tree::new(
@@ -138,11 +137,11 @@ pub async fn run(
     let begun = AtomicBool::new(false);
     let stopped = {
         let talk = converse(&mut tree, program, prompt, &begun);
-        tokio::pin!(talk);
+        tokio::pin!(talk, stop);
         loop {
             tokio::select! {
                 biased;
-                () = cancel.cancelled() => break RunFault::Cancelled,
+                () = &mut stop => break RunFault::Cancelled,
                 done = &mut talk => match done {
                     Ok(run) => return Ok(run),
                     Err(fault) => break fault,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use skillopt_core::text::counted;
 use skillopt_models::{CallEvent, CancelToken, Spend};
 use skillopt_settings::Settings;
 use skillopt_store::projects::Project;
@@ -123,6 +124,11 @@ fn progress(event: &CallEvent) -> Option<Progress> {
         CallEvent::Paused { provider, until } => {
             Progress::Note(format!("{provider} allows no more until {until}."))
         }
+        CallEvent::Stopping { replies, grace } => Progress::Note(format!(
+            "Stopping. {} under way may take {} s more; they are not waited for when it is stopped once more.",
+            counted(*replies as u64, "call"),
+            grace.as_secs()
+        )),
         CallEvent::Questions {
             open,
             folder,

@@ -122,7 +122,10 @@ async fn login_path(
         limits: SHELL,
         reading: Reading::Bytes,
     };
-    let printed = run(&program, &scratch, b"", cancel).await.ok()?.output;
+    let printed = run(&program, &scratch, b"", cancel.cancelled())
+        .await
+        .ok()?
+        .output;
     // The last one: what start-up files print comes first.
     String::from_utf8_lossy(&printed)
         .lines()

@@ -94,7 +94,7 @@ impl Launch<'_> {
             limits: LIMITS,
             reading: Reading::Bytes,
         };
-        run(&program, &work, b"", cancel).await
+        run(&program, &work, b"", cancel.cancelled()).await
     }
 
     /// The same, with more variables, when anything but success is a fault of the installation.

@@ -118,7 +118,7 @@ impl CommandLine {
             },
             reading: Reading::Bytes,
         };
-        let run = run(&program, &scratch, b"", cancel)
+        let run = run(&program, &scratch, b"", cancel.dropped())
             .await
             .map_err(|fault| match fault {
                 RunFault::Cancelled => CallError::Cancelled,

@@ -184,7 +184,7 @@ impl CloudToken for ManagedIdentity {
         Box::pin(async move {
             tokio::select! {
                 biased;
-                () = cancel.cancelled() => Err(CallError::Cancelled),
+                () = cancel.dropped() => Err(CallError::Cancelled),
                 token = self.token(provider) => token,
             }
         })

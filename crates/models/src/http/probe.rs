@@ -47,7 +47,7 @@ impl Server {
         let started = Instant::now();
         let models = self.models(cancel).await?;
         if models.is_empty() {
-            self.within(cancel, PROBE, self.tiny_question(cancel))
+            self.within(cancel.cancelled(), PROBE, self.tiny_question(cancel))
                 .await?;
         }
         let model = &self.options.model;
@@ -85,7 +85,7 @@ impl Server {
         patience: Duration,
         cancel: &CancelToken,
     ) -> Result<Vec<Listed>, CallError> {
-        self.within(cancel, patience, async {
+        self.within(cancel.cancelled(), patience, async {
             let secret = self.secret(cancel).await?;
             let url = self.options.address.below("models");
             let response = self.send(url, None, secret.as_ref()).await?;

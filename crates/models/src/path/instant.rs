@@ -57,17 +57,13 @@ impl Run {
                 found.push(Found::Known(heard));
             } else if let Some(first) = seen.get(row.at.key.as_str()) {
                 found.push(Found::Same(*first));
-            } else if order.is_some() || self.path.cancel.is_cancelled() {
+            } else if order.is_some() || self.is_told_to_stop() {
                 self.stop_night(CallError::Cancelled);
                 found.push(Found::Failed(CallError::Cancelled));
             } else {
                 seen.insert(&row.at.key, index);
                 found.push(
-                    match self
-                        .backend(&row.call)
-                        .ask(&row.call, &self.path.cancel)
-                        .await
-                    {
+                    match self.backend(&row.call).ask(&row.call, &self.stop).await {
                         Ok(raw) => Found::Asked(raw),
                         Err(error) => Found::Failed(error),
                     },

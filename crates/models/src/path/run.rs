@@ -1,6 +1,7 @@
 //! One pass over the rows of a stage.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use tokio::task::JoinSet;
 use super::{CallEvent, Inner, Reply};
 use crate::backend::{Backend, Usage};
 use crate::budget::Budget;
+use crate::cancel::CancelToken;
 use crate::error::{CallError, Cap};
 use crate::parse::{Expect, Parsed, Unreadable, parse};
 
@@ -91,6 +93,10 @@ pub(super) struct Run {
     pub(super) night: i64,
     pub(super) stage: String,
     pub(super) budget: Arc<Budget>,
+    /// Raised when the process or this night is told to stop.
+    pub(super) stop: CancelToken,
+    /// How many tries are under way.
+    pub(super) under_way: AtomicUsize,
     /// Time at work when the pass began, and when that was.
     active: (Duration, Instant),
     rows: Mutex<Vec<Row>>,
@@ -132,6 +138,8 @@ impl Run {
             night,
             stage: stage.to_owned(),
             budget,
+            stop: CancelToken::new(),
+            under_way: AtomicUsize::new(0),
             active: (active, now),
             rows: Mutex::new(rows),
             halt: Mutex::default(),
@@ -176,15 +184,25 @@ impl Run {
             let run = Arc::clone(&self);
             asking.spawn(async move { run.row(row).await });
         }
-        while let Some(joined) = asking.join_next().await {
+        let watching = self.watch();
+        tokio::pin!(watching);
+        loop {
+            let joined = tokio::select! {
+                biased;
+                stopped = &mut watching => match stopped? {},
+                joined = asking.join_next() => joined,
+            };
             match joined {
-                Ok(answered) => {
+                Some(Ok(answered)) => {
                     let (position, result) = answered?;
                     results.insert(position, result);
                 }
-                Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+                Some(Err(error)) if error.is_panic() => {
+                    std::panic::resume_unwind(error.into_panic())
+                }
                 // Only dropping the set cancels, and it is still here.
-                Err(_) => {}
+                Some(Err(_)) => {}
+                None => break,
             }
         }
         self.publish()?;
@@ -362,7 +380,7 @@ impl Run {
 
     /// Whether a call to `provider` may begin: no order to stop, nothing that halted the pass.
     pub(super) fn may_start(&self, provider: &str) -> Result<(), Stop> {
-        if self.path.cancel.is_cancelled() {
+        if self.is_told_to_stop() {
             return Err(self.stop_night(CallError::Cancelled));
         }
         {

@@ -12,14 +12,15 @@ use skillopt_store::{Tx, events, orders, pauses};
 use super::CallEvent;
 use super::account::{used, worst};
 use super::run::{Heard, Run, Stop};
+use super::stop::UnderWay;
 use crate::backend::{Backend, Finish, RawReply};
 use crate::budget::Reservation;
 use crate::error::{CallError, Cap, Wait};
 use crate::parse::{Expect, LONGEST_REPLY, Unreadable, parse};
 use crate::price::Price;
 
-/// How long a backend has to end after the night was stopped, before it is dropped.
-const GRACE: Duration = Duration::from_secs(5);
+/// How long a backend has to end what was dropped, before its future is.
+const END: Duration = Duration::from_secs(5);
 /// The pause of a provider that does not say when it allows more.
 const UNKNOWN_RESET: Duration = Duration::from_secs(3600);
 /// The pause of a provider that goes on asking to wait.
@@ -44,14 +45,14 @@ impl Run {
             .path
             .options
             .limits
-            .place(&provider, &self.path.cancel)
+            .place(&provider, &self.stop)
             .await?;
         let began = tokio::time::Instant::now();
         let price = self.price(backend)?;
         let mut made = 0;
         loop {
             self.may_start(&provider)?;
-            place.ready(&self.path.cancel).await?;
+            place.ready(&self.stop).await?;
             let reservation = self.reserve(backend, call, price).await?;
             let attempt = match self.start(&provider, at, reservation.as_ref())? {
                 Ok(attempt) => attempt,
@@ -96,7 +97,7 @@ impl Run {
             } else {
                 tokio::select! {
                     biased;
-                    () = self.path.cancel.cancelled() => {}
+                    () = self.stop.cancelled() => {}
                     () = tokio::time::sleep(wait) => {}
                 }
             }
@@ -166,13 +167,13 @@ impl Run {
         let limit = self.path.options.try_timeout;
         let left = self.time_left();
         let within = left.map_or(limit, |left| limit.min(left));
-        let cancel = &self.path.cancel;
+        let _counted = UnderWay::count(&self.under_way);
         let stopped = async {
-            cancel.cancelled().await;
-            tokio::time::sleep(GRACE).await;
+            self.stop.dropped().await;
+            tokio::time::sleep(END).await;
         };
         tokio::select! {
-            asked = tokio::time::timeout(within, backend.ask(call, cancel)) => asked.unwrap_or_else(|_| {
+            asked = tokio::time::timeout(within, backend.ask(call, &self.stop)) => asked.unwrap_or_else(|_| {
                 Err(if within < limit {
                     CallError::BudgetExhausted { cap: Cap::Minutes }
                 } else {

@@ -179,7 +179,7 @@ impl Backend for Scripted {
             }
             tokio::select! {
                 () = tokio::time::sleep(step.delay) => step.result,
-                () = cancel.cancelled() => Err(CallError::Cancelled),
+                () = cancel.dropped() => Err(CallError::Cancelled),
             }
         })
     }

@@ -357,12 +357,12 @@ async fn an_order_in_the_store_stops_what_was_not_begun() {
 }
 
 #[tokio::test]
-async fn a_raised_flag_ends_what_is_in_flight() {
+async fn the_second_step_of_stopping_ends_what_is_under_way() {
     let stage = Stage::new();
     let cancel = stage.cancel.clone();
     let backend = Scripted::new(move |_, made| {
         if made == 1 {
-            cancel.cancel();
+            cancel.drop_all();
         }
         Scripted::after(60_000, r#"{"score": 1}"#)
     });
@@ -382,4 +382,47 @@ async fn a_raised_flag_ends_what_is_in_flight() {
         tries.iter().map(|a| a.state).collect::<Vec<_>>(),
         [State::Unknown; 2]
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_under_way_is_recorded_when_the_night_stops_and_nothing_new_begins() {
+    for ordered in [true, false] {
+        let stage = Stage::new();
+        let (store, night) = (Arc::clone(&stage.store), stage.night);
+        let cancel = stage.cancel.clone();
+        let backend = Scripted::new(move |_, made| {
+            // Both ways to stop: the user's order to this night, and a signal to the process.
+            if made == 1 && ordered {
+                let order = orders::Order::Cancel;
+                store
+                    .commit("order", |tx| orders::give(tx, night, order))
+                    .unwrap();
+            } else if made == 1 {
+                cancel.cancel();
+            }
+            // The first comes within the grace, the second does not.
+            Scripted::after([3_000, 60_000][made % 2], r#"{"score": 1}"#)
+        });
+        let path = stage.path_with(&backend, |options| options.limits = Limits::new(2));
+        path.plan(stage.night, "s", (0..6).map(judge).collect())
+            .unwrap();
+        let results = codes(&path.answer(stage.night, "s").await.unwrap());
+        assert_eq!(backend.asked().len(), 2, "ordered: {ordered}");
+        assert_eq!(
+            results.iter().filter(|code| **code == "ok").count(),
+            1,
+            "ordered: {ordered}: {results:?}"
+        );
+        let tries = stage
+            .store
+            .read(|db| attempts::of_night(db, stage.night))
+            .unwrap();
+        let states: Vec<_> = tries.iter().map(|tried| tried.state).collect();
+        assert_eq!(states, [State::Answered, State::Unknown]);
+        let told = stage.events.lock().unwrap();
+        let told = told
+            .iter()
+            .any(|event| matches!(event, CallEvent::Stopping { replies: 2, .. }));
+        assert!(told, "who waits is told why");
+    }
 }
