@@ -45,6 +45,42 @@ fn a_night_with_each_agent_gives_a_proposal() {
             "{dialect:?}: every start is a row"
         );
         assert!(json["spend"]["tokens"].as_u64() > Some(0), "{dialect:?}");
+        // Every run of the stub reads five tokens from a cache, where its format can say so.
+        let cached = match dialect {
+            Dialect::Copilot | Dialect::Cursor => 0,
+            Dialect::Claude | Dialect::Codex | Dialect::OpenCode | Dialect::Pi => 5,
+        };
+        let calls = json["spend"]["calls"].as_u64().unwrap();
+        assert_eq!(
+            json["spend"]["cached_tokens"].as_u64(),
+            Some(cached * calls),
+            "{dialect:?}"
+        );
+        // Copilot bills requests.
+        let billed = if dialect == Dialect::Copilot {
+            calls
+        } else {
+            0
+        };
+        let spent = home.run(&["spend", "--json"]).json();
+        let shown = home.run(&["night", "show", "--json"]).json();
+        for spend in [&json["spend"], &spent["total"], &shown["spend"]] {
+            assert_eq!(
+                spend["request_thousandths"].as_u64(),
+                Some(1_000 * billed),
+                "{dialect:?}: {spend}"
+            );
+        }
+        let words = format!("{billed} requests of the plan");
+        for command in ["night show", "spend"] {
+            let words_of: Vec<&str> = command.split(' ').collect();
+            let text = home.run(&words_of).out;
+            assert_eq!(
+                text.contains(&words),
+                billed > 0,
+                "{dialect:?} {command}: {text}"
+            );
+        }
     }
 }
 

@@ -125,15 +125,26 @@ fn another_backend_does_not_get_the_key_and_address_of_the_configured_one() {
 #[test]
 fn every_other_backend_can_be_tested_as_well() {
     let home = Home::empty(PROGRAM);
-    let stub = StubCli::install(
-        Dialect::Claude,
-        Path::new(env!("CARGO_BIN_EXE_stub-agent")),
-        [Mode::reply("ready")],
-    );
-    let path = stub.path();
-    let (json, code) = test(&home, &["claude", "--claude-path", path.to_str().unwrap()]);
-    assert_eq!(code, 0, "{json}");
-    assert_eq!(json["tested"][0]["trial"]["reply"], "ready");
+    for dialect in Dialect::ALL {
+        let stub = StubCli::install(
+            dialect,
+            Path::new(env!("CARGO_BIN_EXE_stub-agent")),
+            [Mode::reply("ready")],
+        );
+        let name = dialect.backend();
+        let flag = format!("--{name}-path={}", stub.path().display());
+        let (json, code) = test(&home, &[name, &flag]);
+        assert_eq!(code, 0, "{name}: {json}");
+        let trial = &json["tested"][0]["trial"];
+        assert_eq!(trial["reply"], "ready", "{name}");
+        assert_eq!(trial["output_tokens"], 3, "{name}");
+        let billed = if name == "copilot" { 1_000 } else { 0 };
+        assert_eq!(trial["request_thousandths"], billed, "{name}");
+        let text = home.run(&["backend", "test", name, &flag]).out;
+        assert!(text.starts_with(&format!("ok  {name}")), "{text}");
+        assert_eq!(text.contains("1 request of the plan"), billed > 0, "{text}");
+        assert_eq!(stub.asked().len(), 2, "{name}: one question for each test");
+    }
     for name in ["mock", "persona-sim", "handoff"] {
         let (json, code) = test(&home, &[name]);
         assert_eq!(code, 0, "{name}: {json}");

@@ -43,6 +43,8 @@ pub struct RawReply {
     pub model: String,
     /// Why it ended.
     pub finish: Finish,
+    /// Thousandths of requests that the provider bills apart from tokens; 0 when it bills none.
+    pub request_thousandths: u64,
 }
 
 impl RawReply {

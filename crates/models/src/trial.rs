@@ -38,6 +38,8 @@ pub struct Trial {
     pub usage: Usage,
     /// Millionths of the currency; `None` when no price is known.
     pub cost_micros: Option<u64>,
+    /// Thousandths of requests that the provider bills apart from tokens.
+    pub request_thousandths: u64,
 }
 
 fn millis<S: serde::Serializer>(took: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
@@ -117,5 +119,6 @@ pub async fn ask(
         took,
         usage: reply.usage,
         cost_micros: price.filter(|_| backend.paid()).map(|_| spend.cost_micros),
+        request_thousandths: spend.request_thousandths,
     }))
 }

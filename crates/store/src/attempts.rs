@@ -3,12 +3,15 @@
 //! A try reserves its worst case before it starts and settles afterwards. What a dead process left
 //! open has an unknown fate: it may have been paid for, so its reservation counts as spent.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use skillopt_core::Instant;
 
 use crate::blobs::{self, Keep};
+use crate::events;
 use crate::fault::{Fault, unreadable};
 use crate::row::{At, Count, from_json, to_json};
 use crate::store::Tx;
@@ -116,6 +119,30 @@ pub struct Spend {
     pub unknown: u64,
     /// Of these tries, how many are under way.
     pub open: u64,
+    /// Thousandths of requests that providers bill apart from tokens.
+    pub request_thousandths: u64,
+}
+
+/// Kind of the events that count billed requests. They are no column of a try: only one provider has
+/// them, and a try without one is the rule.
+const REQUESTS: &str = "models/requests";
+
+/// The provider bills so many thousandths of a request for an answer in this stage.
+pub fn bill_requests(tx: &Tx<'_>, night: i64, stage: &str, thousandths: u64) -> Result<(), Fault> {
+    let body = json!({"stage": stage, "thousandths": thousandths});
+    events::append(tx, night, REQUESTS, &body).map(|_| ())
+}
+
+/// What [`bill_requests`] has counted in each stage of a night.
+fn billed_requests(db: &Connection, night: i64) -> Result<BTreeMap<String, u64>, Fault> {
+    let mut statement = db.prepare_cached(
+        "SELECT json_extract(body, '$.stage'), sum(json_extract(body, '$.thousandths')) FROM event
+         WHERE night = ?1 AND kind = ?2 GROUP BY 1",
+    )?;
+    let rows = statement.query_map((night, REQUESTS), |row| {
+        Ok((row.get(0)?, row.get::<_, Count>(1)?.0))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// A try begins; its worst case is reserved. Gives its id.
@@ -258,9 +285,13 @@ pub fn of_night(db: &Connection, night: i64) -> Result<Vec<Attempt>, Fault> {
 /// `answered` and `failed` count as used (an answer without usage: as reserved), `unknown` and
 /// `started` as reserved.
 pub fn spend(db: &Connection, night: i64) -> Result<Spend, Fault> {
-    Ok(db
+    let spend = db
         .prepare_cached(&format!("SELECT {SUMS} FROM attempt WHERE night = ?1"))?
-        .query_row([night], |row| sums(row, 0))?)
+        .query_row([night], |row| sums(row, 0))?;
+    Ok(Spend {
+        request_thousandths: billed_requests(db, night)?.values().sum(),
+        ..spend
+    })
 }
 
 /// What each stage of a night has spent, in the order of their first tries. A call that several stages
@@ -275,7 +306,12 @@ pub fn spend_of_stages(db: &Connection, night: i64) -> Result<Vec<(String, Spend
          FROM attempt WHERE night = ?1 GROUP BY of_stage ORDER BY min(id)"
     ))?;
     let rows = statement.query_map([night], |row| Ok((row.get(0)?, sums(row, 1)?)))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    let mut stages: Vec<(String, Spend)> = rows.collect::<rusqlite::Result<_>>()?;
+    let billed = billed_requests(db, night)?;
+    for (stage, spend) in &mut stages {
+        spend.request_thousandths = billed.get(stage).copied().unwrap_or(0);
+    }
+    Ok(stages)
 }
 
 /// What one night has spent on models that cost something.
@@ -309,7 +345,12 @@ pub fn spend_of_nights(db: &Connection, project: Option<&str>) -> Result<Vec<Nig
             spend: sums(row, 3)?,
         })
     })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    let mut nights: Vec<NightSpend> = rows.collect::<rusqlite::Result<_>>()?;
+    for night in &mut nights {
+        let billed = billed_requests(db, night.night)?;
+        night.spend.request_thousandths = billed.values().sum();
+    }
+    Ok(nights)
 }
 
 /// The columns of a [`Spend`].
@@ -336,6 +377,7 @@ fn sums(row: &Row<'_>, first: usize) -> rusqlite::Result<Spend> {
         cost_micros: count(3)?,
         unknown: count(4)?,
         open: count(5)?,
+        request_thousandths: 0,
     })
 }
 
@@ -347,6 +389,9 @@ impl std::ops::AddAssign for Spend {
         self.cost_micros = self.cost_micros.saturating_add(other.cost_micros);
         self.unknown = self.unknown.saturating_add(other.unknown);
         self.open = self.open.saturating_add(other.open);
+        self.request_thousandths = self
+            .request_thousandths
+            .saturating_add(other.request_thousandths);
     }
 }
 

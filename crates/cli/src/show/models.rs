@@ -66,9 +66,13 @@ fn one(tested: &Tested, out: &mut String) -> std::fmt::Result {
         trial.took.as_millis()
     )?;
     let count = |tokens: Option<u64>| tokens.map_or_else(|| "?".to_owned(), |n| n.to_string());
+    let requests = match trial.request_thousandths {
+        0 => String::new(),
+        thousandths => format!("{}; ", requests(thousandths)),
+    };
     writeln!(
         out,
-        "      answered by {}; {} tokens in, {} out; {}",
+        "      answered by {}; {} tokens in, {} out; {requests}{}",
         plain(if trial.model.is_empty() {
             "itself"
         } else {
@@ -118,6 +122,9 @@ pub(crate) fn words(spend: &NightSpend) -> String {
             spend.cached_tokens
         ));
     }
+    if spend.request_thousandths > 0 {
+        words.push_str(&format!("; {}", requests(spend.request_thousandths)));
+    }
     if spend.unknown > 0 {
         words.push_str(&format!(
             "; {} of the calls ended without an account and count in full",
@@ -125,6 +132,14 @@ pub(crate) fn words(spend: &NightSpend) -> String {
         ));
     }
     words
+}
+
+/// `2.33 requests of the plan`, what a provider bills apart from tokens.
+fn requests(thousandths: u64) -> String {
+    let digits = format!("{}.{:03}", thousandths / 1000, thousandths % 1000);
+    let number = digits.trim_end_matches('0').trim_end_matches('.');
+    let noun = if number == "1" { "request" } else { "requests" };
+    format!("{number} {noun} of the plan")
 }
 
 /// Millionths as an amount: two digits behind the point, or as many as it takes to show something.
@@ -143,6 +158,23 @@ fn money(micros: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn requests_are_shown_without_zeros_behind_them() {
+        for (thousandths, words) in [
+            (1_000, "1 request of the plan"),
+            (330, "0.33 requests of the plan"),
+            (10_000, "10 requests of the plan"),
+        ] {
+            assert_eq!(requests(thousandths), words);
+        }
+        let spend = NightSpend {
+            calls: 2,
+            request_thousandths: 2_000,
+            ..NightSpend::default()
+        };
+        assert_eq!(words(&spend), "2 model calls; 2 requests of the plan");
+    }
 
     #[test]
     fn money_shows_small_amounts_too() {

@@ -70,6 +70,7 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
             _ => Finish::Done,
         },
         text,
+        ..RawReply::default()
     })
 }
 

@@ -90,6 +90,7 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
         // It does not say which model answered.
         model: String::new(),
         finish: Finish::Done,
+        ..RawReply::default()
     })
 }
 
@@ -122,8 +123,12 @@ mod tests {
         let reply = read_run(0, &format!("{START}{MESSAGE}\n{END}\n")).unwrap();
         assert_eq!(reply.text, "Paris");
         assert_eq!(
-            (reply.usage.input_tokens, reply.usage.output_tokens),
-            (Some(100), Some(5))
+            (
+                reply.usage.input_tokens,
+                reply.usage.cached_tokens,
+                reply.usage.output_tokens
+            ),
+            (Some(100), Some(40), Some(5))
         );
     }
 

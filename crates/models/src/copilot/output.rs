@@ -112,7 +112,22 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
         },
         model: events::text(reply, &["data", "model"]).to_owned(),
         finish: Finish::Done,
+        request_thousandths: events::at(result, &["usage", "premiumRequests"])
+            .and_then(thousandths)
+            .unwrap_or(0),
     })
+}
+
+/// A number of requests as thousandths. Models count as fractions of one, or as several.
+fn thousandths(requests: &Value) -> Option<u64> {
+    let Value::Number(requests) = requests else {
+        return None;
+    };
+    let written = requests.to_string();
+    let (whole, part) = written.split_once('.').unwrap_or((&written, ""));
+    let part: String = part.chars().chain("000".chars()).take(3).collect();
+    let whole: u64 = whole.parse().ok()?;
+    whole.checked_mul(1000)?.checked_add(part.parse().ok()?)
 }
 
 #[cfg(test)]
@@ -158,6 +173,27 @@ mod tests {
             (reply.text.as_str(), reply.model.as_str()),
             ("Paris", "fake-model")
         );
+        assert_eq!(reply.request_thousandths, 0);
+    }
+
+    #[test]
+    fn premium_requests_are_counted_in_thousandths() {
+        for (said, counted) in [
+            (json!(1), 1_000),
+            (json!(0.33), 330),
+            (json!(7.5), 7_500),
+            (json!(0.000_123), 0),
+            (json!(-1), 0),
+            (json!(1e300), 0),
+            (json!("1"), 0),
+            (json!(null), 0),
+        ] {
+            let mut end = end(0);
+            end["usage"]["premiumRequests"] = said.clone();
+            let lines = [message(&json!("Paris"), &json!([])), end];
+            let reply = read_run(0, &lines).unwrap();
+            assert_eq!(reply.request_thousandths, counted, "{said}");
+        }
     }
 
     #[test]

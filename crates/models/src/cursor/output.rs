@@ -68,6 +68,7 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
         },
         model: model.unwrap_or_default().to_owned(),
         finish: Finish::Done,
+        ..RawReply::default()
     })
 }
 

@@ -100,6 +100,7 @@ impl Answer {
             usage: self.usage,
             model: self.model,
             finish: if cut { Finish::Length } else { Finish::Done },
+            ..RawReply::default()
         })
     }
 }
@@ -200,6 +201,7 @@ pub(super) mod tests {
                 },
                 model: "m-2026".into(),
                 finish: Finish::Done,
+                ..RawReply::default()
             }
         );
     }

@@ -201,6 +201,7 @@ mod tests {
             },
             model: "claude-2026".into(),
             finish: Finish::Done,
+            ..RawReply::default()
         };
         let content = json!([{ "type": "thinking", "thinking": "hm" }, { "type": "text", "text": "Hi there" }]);
         assert_eq!(read(&[message(&content, "end_turn")]).unwrap(), expected);

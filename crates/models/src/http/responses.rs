@@ -193,6 +193,7 @@ mod tests {
             },
             model: "m-2026".into(),
             finish: Finish::Done,
+            ..RawReply::default()
         };
         let whole = whole("completed", &message("Hi there"));
         assert_eq!(read(std::slice::from_ref(&whole)).unwrap(), expected);

@@ -18,6 +18,7 @@ struct Events {
     finished: Option<Map<String, Value>>,
     tool: Option<String>,
     input: Option<u64>,
+    cached: Option<u64>,
     output: Option<u64>,
     begun: bool,
 }
@@ -63,6 +64,7 @@ impl Events {
             self.input,
             sum(&[&["input"], &["cache", "read"], &["cache", "write"]]),
         );
+        self.cached = more(self.cached, sum(&[&["cache", "read"]]));
         self.output = more(self.output, sum(&[&["output"], &["reasoning"]]));
         self.finished = Some(event);
     }
@@ -120,7 +122,7 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
         text,
         usage: Usage {
             input_tokens: events.input,
-            cached_tokens: None,
+            cached_tokens: events.cached,
             output_tokens: events.output,
         },
         // It does not say which model answered.
@@ -129,6 +131,7 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
             "length" => Finish::Length,
             _ => Finish::Done,
         },
+        ..RawReply::default()
     })
 }
 
@@ -177,8 +180,12 @@ mod tests {
         let reply = read_run(0, &[start(), text("Par"), text("is"), finish("length")]).unwrap();
         assert_eq!(reply.text, "Par\nis");
         assert_eq!(
-            (reply.usage.input_tokens, reply.usage.output_tokens),
-            (Some(100), Some(7))
+            (
+                reply.usage.input_tokens,
+                reply.usage.cached_tokens,
+                reply.usage.output_tokens
+            ),
+            (Some(100), Some(40), Some(7))
         );
         assert_eq!(reply.finish, Finish::Length);
     }

@@ -199,6 +199,7 @@ impl Run {
             usage,
             model,
             finish,
+            request_thousandths,
         } = raw;
         if text.len() > LONGEST_REPLY {
             // Still too long to be read, and no longer too long to be kept.
@@ -223,6 +224,9 @@ impl Run {
         let other_model = self.first_answer_by(asked, &model);
         self.path.store.commit("record reply", |tx| {
             attempts::answer(tx, attempt, &text, used.usage, used.cost_micros)?;
+            if request_thousandths > 0 {
+                attempts::bill_requests(tx, self.night, &self.stage, request_thousandths)?;
+            }
             self.settle(tx, at, State::Fresh, Some(attempt))?;
             if let Some(repeat) = &repeat {
                 calls::plan_repeat(tx, self.night, &self.stage, at.position, repeat)?;

@@ -67,7 +67,7 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
                     .flatten()
                     .fold(0, |sum: u64, part| sum.saturating_add(*part))
             }),
-            cached_tokens: None,
+            cached_tokens: count("cacheRead"),
             output_tokens: count("output"),
         },
         model: events::text(message, &["message", "model"]).to_owned(),
@@ -75,6 +75,7 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
             "length" => Finish::Length,
             _ => Finish::Done,
         },
+        ..RawReply::default()
     })
 }
 
@@ -124,8 +125,12 @@ mod tests {
             ("Paris", "fake-model")
         );
         assert_eq!(
-            (reply.usage.input_tokens, reply.usage.output_tokens),
-            (Some(100), Some(5))
+            (
+                reply.usage.input_tokens,
+                reply.usage.cached_tokens,
+                reply.usage.output_tokens
+            ),
+            (Some(100), Some(40), Some(5))
         );
         assert_eq!(reply.finish, Finish::Length);
     }

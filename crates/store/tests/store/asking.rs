@@ -173,6 +173,25 @@ fn spend_is_what_was_used_or_else_reserved() {
         .unwrap();
     assert_eq!((spend().tokens, spend().cost_micros), (2015, 1007));
 
+    for thousandths in [330, 1_000] {
+        store
+            .commit("bill", |tx| {
+                attempts::bill_requests(tx, night, "s", thousandths)
+            })
+            .unwrap();
+    }
+    assert_eq!(spend().request_thousandths, 1_330);
+    let (stages, nights) = store
+        .read(|db| {
+            Ok((
+                attempts::spend_of_stages(db, night)?,
+                attempts::spend_of_nights(db, None)?,
+            ))
+        })
+        .unwrap();
+    assert_eq!(stages[0].1.request_thousandths, 1_330);
+    assert_eq!(nights[0].spend.request_thousandths, 1_330);
+
     let _killed = start();
     let unknown = store
         .commit("resume", |tx| nights::resume(tx, night))

@@ -80,6 +80,7 @@ fn a_reply_in_each_of_the_three_forms() {
                 },
                 model: "claude-sonnet-5-5".into(),
                 finish: Finish::Done,
+                ..RawReply::default()
             },
             "{printed}"
         );
