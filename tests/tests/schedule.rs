@@ -123,7 +123,7 @@ fn the_line_names_the_folders_this_shell_uses() {
         .splitn(7, ' ')
         .nth(6)
         .unwrap()
-        .replace("sleep run", "sleep status --json")
+        .replace("sleep run --scheduled", "sleep status --json")
         .replace("\\%", "%");
     let command = command.split(" >> ").next().unwrap();
     let started = std::process::Command::new("/bin/sh")

@@ -27,6 +27,11 @@ pub(crate) const FOR_TESTS: &[Need] = &[
         package: "git",
         why: "tests make repositories and worktrees",
     },
+    Need {
+        program: "dbus-daemon",
+        package: "dbus-daemon",
+        why: "tests ask a bus of their own for network, idleness and sleep",
+    },
 ];
 
 /// To build the program alone.

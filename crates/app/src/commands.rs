@@ -55,6 +55,12 @@ commands! {
     SleepSchedule "sleep schedule": crate::schedule::ScheduleInput => crate::schedule::Scheduled = crate::schedule::schedule;
     /// Take a project off the schedule.
     SleepUnschedule "sleep unschedule": crate::schedule::UnscheduleInput => crate::schedule::Scheduled = crate::schedule::unschedule;
+    /// Show what runs, what comes next, and what waits.
+    Status "status": crate::Nothing => Box<crate::supervisor::SupervisorState> = crate::supervisor::commands::status;
+    /// Let no night begin by itself for a while.
+    Pause "pause": crate::supervisor::commands::PauseInput => crate::supervisor::commands::PauseOutput = crate::supervisor::commands::pause;
+    /// End the pause.
+    Resume "resume": crate::Nothing => crate::supervisor::commands::PauseOutput = crate::supervisor::commands::resume;
     /// List the registered projects.
     ProjectList "project list": crate::Nothing => Vec<crate::project::ProjectRow> = crate::project::list;
     /// Register a project.
@@ -81,6 +87,8 @@ commands! {
     NightCancel "night cancel": crate::night::CancelInput => crate::night::Cancelled = crate::night::cancel;
     /// Stop a running night; the next run goes on with it.
     NightPause "night pause": crate::night::CancelInput => crate::night::Paused = crate::night::pause;
+    /// Ask the app or the daemon to run a night in the background.
+    NightStart "night start": crate::project::Which => crate::supervisor::commands::Requested = crate::supervisor::commands::start_night;
     /// Save a night's replies, to go through it again without a network.
     NightRecord "night record": crate::night::RecordInput => crate::night::Recorded = crate::night::record;
     /// List the backends and what is missing for each.

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use skillopt_core::Problem;
 use skillopt_models::{Handoff, handoff};
 use skillopt_store::nights::{self, Kind};
+use skillopt_store::projects::Project;
 
 use crate::context::App;
 use crate::project::Which;
@@ -31,6 +32,16 @@ pub async fn questions(app: &App, which: Which) -> Result<Questions, Problem> {
     let project = app
         .known_project(which.project.as_deref())?
         .ok_or_else(crate::project::not_registered)?;
+    of(app, project)
+}
+
+/// Whether every open question of a project has an answer that could be one; `false` when there is none.
+pub(crate) fn is_answered(app: &App, project: Project) -> Result<bool, Problem> {
+    let pending = of(app, project)?.pending;
+    Ok(!pending.is_empty() && pending.iter().all(|question| question["answered"] == true))
+}
+
+fn of(app: &App, project: Project) -> Result<Questions, Problem> {
     let context = app.night(project)?;
     let folder = skillopt_models::handoff_folder(
         &context.settings,

@@ -18,9 +18,11 @@ pub mod night;
 pub mod project;
 pub mod proposal;
 pub mod schedule;
+pub mod scheduled;
 mod shell;
 pub mod sleep;
 pub mod spend;
+pub mod supervisor;
 #[cfg(test)]
 mod test_home;
 

@@ -1,4 +1,5 @@
-//! The nightly run as a line in the user's crontab, until the desktop has its own schedule.
+//! The nightly run as a line in the user's crontab, for machines on which neither the app nor the daemon
+//! runs. Where one does as well, the night still runs once: the line says `--scheduled`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use skillopt_core::Problem;
 use skillopt_core::hash::sha256_hex;
+use skillopt_core::schedule::{Days, When};
 use skillopt_store::Paths;
 use skillopt_store::paths::{CONFIG_VARIABLE, DATA_VARIABLE};
 
@@ -13,6 +15,7 @@ use crate::context::App;
 use crate::crontab;
 use crate::doctor::{self, DoctorInput};
 use crate::shell;
+use crate::supervisor::Schedule;
 
 /// The variables cron gives to a program, besides a short `PATH`.
 const OF_CRON: [&str; 4] = ["HOME", "LOGNAME", "USER", "SHELL"];
@@ -59,14 +62,9 @@ pub struct Scheduled {
 /// Adds or replaces the line of a project.
 pub async fn schedule(app: &App, input: ScheduleInput) -> Result<Scheduled, Problem> {
     let project = app.project(input.project.as_deref())?;
-    let settings = app.settings(Some(&project))?.settings;
-    let line = line(
-        app,
-        &input.program,
-        Path::new(&project.root),
-        settings.hour,
-        settings.minute,
-    )?;
+    let rule = Schedule::of(&app.settings(Some(&project))?.settings)?;
+    let times = fields(&rule.rule.when);
+    let line = line(app, &input.program, Path::new(&project.root), &times)?;
     let marker = marker(Path::new(&project.root));
     if input.plan_only {
         // Where there is no cron, the line is still of use for another scheduler.
@@ -75,6 +73,7 @@ pub async fn schedule(app: &App, input: ScheduleInput) -> Result<Scheduled, Prob
             Err(problem) => (String::new(), Some(problem.to_string())),
         };
         let mut warnings = tonight(app, &project.root).await?;
+        warnings.extend(zone_warning(&rule));
         warnings.extend(unreadable);
         return Ok(Scheduled {
             changed: false,
@@ -100,14 +99,47 @@ pub async fn schedule(app: &App, input: ScheduleInput) -> Result<Scheduled, Prob
     let changed = crontab::write(&before, &entries)?;
     Ok(Scheduled {
         changed,
-        message: format!(
-            "The night runs every day at {:02}:{:02}.",
-            settings.hour, settings.minute
-        ),
+        message: match time_of(&line) {
+            Some(time) if times.ends_with("* * *") => {
+                format!("The night runs every day at {time}.")
+            }
+            Some(_) | None => format!("The night runs as cron reads \"{times}\"."),
+        },
         line,
         entries,
         reference_entries,
-        warnings: tonight(app, &project.root).await?,
+        warnings: {
+            let mut warnings = tonight(app, &project.root).await?;
+            warnings.extend(zone_warning(&rule));
+            warnings
+        },
+    })
+}
+
+/// The five fields of a crontab for the times of a rule.
+fn fields(when: &When) -> String {
+    match when {
+        When::Daily { time, days } => {
+            let list: Vec<String> = days
+                .iter()
+                .map(|day| day.to_monday_one_offset().to_string())
+                .collect();
+            let days = if *days == Days::ALL {
+                "*".to_owned()
+            } else {
+                list.join(",")
+            };
+            format!("{} {} * * {days}", time.minute(), time.hour())
+        }
+        When::Cron(cron) => cron.fields().to_owned(),
+    }
+}
+
+/// cron knows only the computer's time zone.
+fn zone_warning(rule: &Schedule) -> Option<String> {
+    let system = jiff::tz::TimeZone::system();
+    (rule.zone != system).then(|| {
+        "cron runs by the time zone of the computer, whatever schedule.time_zone says.".to_owned()
     })
 }
 
@@ -161,11 +193,19 @@ pub(crate) fn time(project: &Path) -> Option<String> {
     time_of(&line)
 }
 
+/// `HH:MM` of a line for every day, else its five fields.
 fn time_of(line: &str) -> Option<String> {
-    let mut fields = line.split_whitespace();
-    let minute: u32 = fields.next()?.parse().ok()?;
-    let hour: u32 = fields.next()?.parse().ok()?;
-    Some(format!("{hour:02}:{minute:02}"))
+    let fields: Vec<&str> = line.split_whitespace().take(5).collect();
+    let [minute, hour, day, month, weekday] = fields.as_slice() else {
+        return None;
+    };
+    let time = minute.parse::<u32>().ok().zip(hour.parse::<u32>().ok());
+    match time {
+        Some((minute, hour)) if [*day, *month, *weekday] == ["*"; 3] => {
+            Some(format!("{hour:02}:{minute:02}"))
+        }
+        Some(_) | None => Some(fields.join(" ")),
+    }
 }
 
 fn marker(project: &Path) -> String {
@@ -177,23 +217,18 @@ fn marker(project: &Path) -> String {
 
 /// The cron line of a project. Every word is quoted where it has to be, and `%`, which cron turns into a line break, is
 /// escaped.
-fn line(
-    app: &App,
-    program: &Path,
-    project: &Path,
-    hour: u32,
-    minute: u32,
-) -> Result<String, Problem> {
+fn line(app: &App, program: &Path, project: &Path, times: &str) -> Result<String, Problem> {
     let mut words = vec![
         quote(program)?,
         "sleep".into(),
         "run".into(),
+        "--scheduled".into(),
         "--project".into(),
         quote(project)?,
     ];
     for (flag, value) in &app.flags {
-        // The hour and the minute are in the line already.
-        if flag != "hour" && flag != "minute" {
+        // The times are in the line already.
+        if !["hour", "minute", "days", "cron"].contains(&flag.as_str()) {
             words.push(format!("--{flag}={}", quote(Path::new(value))?));
         }
     }
@@ -202,7 +237,7 @@ fn line(
         prefix.push_str(&format!("{name}={} ", quote(Path::new(&value))?));
     }
     Ok(format!(
-        "{minute} {hour} * * *  {prefix}{} >> {} 2>&1  {}",
+        "{times}  {prefix}{} >> {} 2>&1  {}",
         words.join(" "),
         quote(&app.paths.log())?,
         marker(project)

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use skillopt_core::agent::Agent;
+use skillopt_core::schedule::Unknown;
 use skillopt_core::task::SourceTurn;
 use skillopt_core::text::{counted, cut, one_line};
 use skillopt_core::{Instant, Problem};
@@ -24,9 +25,13 @@ use crate::context::App;
 use crate::night::NightRow;
 use crate::project::Which;
 use crate::schedule;
+use crate::scheduled::{self, Scheduled};
+use crate::supervisor::{self, Schedule, Upcoming};
 
 pub use skillopt_sleep::preview::Preview;
 
+/// How many of the next nights are shown.
+const NIGHTS_SHOWN: usize = 5;
 /// How much of a session's first turn is shown, in code points.
 const FIRST_WORDS: usize = 60;
 
@@ -46,6 +51,9 @@ pub struct RunInput {
     /// Look once more at what earlier nights have dealt with.
     #[serde(default)]
     pub again: bool,
+    /// It is the night of the project's schedule, which runs once.
+    #[serde(default)]
+    pub scheduled: Option<Scheduled>,
 }
 
 /// A night and the exit code it stands for.
@@ -74,16 +82,16 @@ pub async fn run(app: &App, input: RunInput) -> Result<Box<RunOutput>, Problem> 
         .tasks_file
         .map(|path| tasks_file::read(&app.directory.join(path)))
         .transpose()?;
-    let report = skillopt_sleep::run::run(
-        &context,
-        Plan {
-            tasks,
-            rehearsal: input.rehearsal,
-            resume: input.resume,
-            again: input.again,
-        },
-    )
-    .await;
+    let plan = Plan {
+        tasks,
+        rehearsal: input.rehearsal,
+        resume: input.resume,
+        again: input.again,
+    };
+    let report = match input.scheduled {
+        Some(asked) => scheduled::run(&context, plan, asked).await?,
+        None => skillopt_sleep::run::run(&context, plan).await,
+    };
     if let Some(problem) = &report.problem
         && problem.code == "night_unknown"
     {
@@ -173,8 +181,15 @@ pub struct Status {
     pub running: Option<String>,
     /// The unfinished night, if there is one.
     pub unfinished: Option<NightRow>,
-    /// The local time at which cron runs the night of this project every day, as `HH:MM`.
+    /// The local time at which cron runs the night of this project every day, as `HH:MM`; the five fields
+    /// of its line when that is not every day.
     pub scheduled: Option<String>,
+    /// Its next nights, as the app or the daemon starts them; none when it is not to run by itself.
+    pub upcoming: Vec<Upcoming>,
+    /// What a night would wait for if it were due now, in words.
+    pub waits: Vec<String>,
+    /// Conditions that cannot be looked at now; they count as met.
+    pub unknown: Vec<Unknown>,
     /// How the last night ended, in a sentence.
     pub last: Option<String>,
     /// Rules in the user's own words, untested, from the last night that had some.
@@ -207,6 +222,9 @@ pub async fn status(app: &App, which: Which) -> Result<Box<Status>, Problem> {
             running: None,
             unfinished: None,
             scheduled: None,
+            upcoming: Vec::new(),
+            waits: Vec::new(),
+            unknown: Vec::new(),
             last: None,
             suggestions: Value::Null,
             suggestions_of: None,
@@ -247,6 +265,10 @@ pub async fn status(app: &App, which: Which) -> Result<Box<Status>, Problem> {
             .find(|(_, rows)| rows.as_array().is_some_and(|rows| !rows.is_empty()))
     };
     let (suggestions_of, suggestions) = last_with("suggestions").unzip();
+    let settings = app.settings(Some(&project))?.settings;
+    let schedule = Schedule::of(&settings)?;
+    let now = app.clock.now();
+    let ready = supervisor::readiness(app, &project, &schedule).await;
     Ok(Box::new(Status {
         night: runs
             .iter()
@@ -274,6 +296,9 @@ pub async fn status(app: &App, which: Which) -> Result<Box<Status>, Problem> {
             .find(|night| night.state != nights::State::Ended)
             .map(|night| (*night).clone().into()),
         scheduled: schedule::time(Path::new(&project.root)),
+        upcoming: supervisor::upcoming(&schedule, &project.id, now, NIGHTS_SHOWN),
+        waits: ready.waits.iter().map(|wait| wait.sentence()).collect(),
+        unknown: ready.unknown,
         last: runs.first().map(|night| night.reason.clone()),
         suggestions: suggestions.unwrap_or_default(),
         suggestions_of,

@@ -59,6 +59,21 @@ pub(crate) enum Verb {
     /// The night: run it, preview it, see where it stands.
     #[command(subcommand)]
     Sleep(Sleep),
+    /// Start the nights that are due, until it is stopped.
+    Daemon {
+        /// Run what is due now, one after the other, and end.
+        #[arg(long)]
+        once: bool,
+    },
+    /// Show what runs, what comes next, and what waits for what.
+    Status,
+    /// Let no night begin by itself for a while.
+    Pause {
+        /// 1h, 90m, tomorrow, forever, a date, or a date with a time; for ever when left out.
+        until: Option<String>,
+    },
+    /// End the pause.
+    Resume,
     /// Registered projects.
     #[command(subcommand)]
     Project(Project),
@@ -150,6 +165,12 @@ pub(crate) enum Sleep {
     Run {
         #[command(flatten)]
         night: NightFlags,
+        /// Only if the night of the schedule has not run yet; for cron.
+        #[arg(long)]
+        scheduled: bool,
+        /// What the supervisor asks for, as JSON.
+        #[arg(long, value_name = "JSON", hide = true, conflicts_with_all = ["scheduled", "tasks_file", "again"])]
+        request: Option<String>,
     },
     /// Show what a night would do, at no cost.
     DryRun {
@@ -315,6 +336,8 @@ pub(crate) enum Night {
         #[arg(long)]
         events: bool,
     },
+    /// Ask the app or the daemon to run a night now, in the background.
+    Start,
     /// Save a night's replies in a file that the backend `cassette` answers from.
     Record {
         /// Its id; the newest when left out.

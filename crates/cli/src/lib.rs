@@ -4,6 +4,7 @@
 //! decided here but how it looks. stdout carries data, stderr everything else.
 
 mod args;
+mod daemon;
 mod manual;
 mod progress;
 mod setting_flags;
@@ -14,6 +15,7 @@ mod translate;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,6 +51,15 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
     };
     let (command, view) = match translate::translate(cli.command, &cli.common) {
         Asked::Command(command, view) => (command, view),
+        Asked::Daemon { once } => {
+            return match daemon(once, cli.common.json) {
+                Ok(code) => code,
+                Err(problem) => {
+                    let code = exit_code_of(&problem);
+                    fail(&problem, cli.common.json, code)
+                }
+            };
+        }
         Asked::Completions(shell) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut program(false), "skillopt", &mut script);
@@ -99,12 +110,16 @@ fn read(matches: &clap::ArgMatches, alias: bool) -> Result<Cli, clap::Error> {
     })
 }
 
-fn execute(
-    common: &args::EveryCommand,
-    settings: Vec<(String, String)>,
-    command: Command,
-) -> Result<(Output, App), Problem> {
-    let environment: BTreeMap<String, String> = std::env::vars_os()
+/// Opens the store for the daemon and runs it.
+fn daemon(once: bool, json: bool) -> Result<ExitCode, Problem> {
+    let (environment, directory) = surroundings()?;
+    let app = App::open(environment, directory, Arc::new(SystemClock))?;
+    daemon::run(&app, once, json)
+}
+
+/// The environment, and the folder the user is in.
+fn surroundings() -> Result<(BTreeMap<String, String>, PathBuf), Problem> {
+    let environment = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     let directory = std::env::current_dir().map_err(|error| {
@@ -114,6 +129,30 @@ fn execute(
             "Go into a folder that exists.",
         )
     })?;
+    Ok((environment, directory))
+}
+
+/// Threads to wait on.
+fn runtime() -> Result<tokio::runtime::Runtime, Problem> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| {
+            Problem::temporary(
+                "runtime_failed",
+                format!("No threads could be started: {error}."),
+                "Try again.",
+            )
+        })
+}
+
+fn execute(
+    common: &args::EveryCommand,
+    settings: Vec<(String, String)>,
+    command: Command,
+) -> Result<(Output, App), Problem> {
+    let (environment, directory) = surroundings()?;
     let mut app = match &command {
         // The database must not be open while it is replaced.
         Command::DataRestore(_) => App::apart(environment, directory, Arc::new(SystemClock), None)?,
@@ -137,17 +176,7 @@ fn execute(
     app.flags = settings;
     let progress = progress::Progress::start(common.progress, common.json);
     app.listener = progress.listener();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            Problem::temporary(
-                "runtime_failed",
-                format!("No threads could be started: {error}."),
-                "Try again.",
-            )
-        })?;
+    let runtime = runtime()?;
     for one in &app.recovered {
         print_error(&format!(
             "An adoption of {} that was cut short was taken back.",

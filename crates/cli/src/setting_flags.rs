@@ -32,6 +32,7 @@ const COMMANDS: &[(&[&str], Groups)] = &[
         &["sleep", "harvest"],
         Groups::Of(&["reads", "mines", "splits", "replays", "changes", "privacy"]),
     ),
+    (&["sleep", "status"], Groups::Of(&["schedule"])),
     (&["sleep", "schedule"], Groups::Every),
     (&["sleep", "adopt"], VALIDATION),
     (&["proposal", "adopt"], VALIDATION),

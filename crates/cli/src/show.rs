@@ -6,6 +6,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use skillopt_app::commands::Output;
 use skillopt_app::context::App;
+use skillopt_app::supervisor::SupervisorState;
 use skillopt_app::types::{amount, counted};
 use skillopt_app::{doctor, proposal, sleep};
 use skillopt_core::Instant;
@@ -18,6 +19,7 @@ mod models;
 mod night;
 mod review;
 pub(crate) mod stage;
+mod status;
 
 /// Exit code of a command that succeeded.
 pub(crate) fn exit_code(output: &Output, view: View) -> u8 {
@@ -77,11 +79,22 @@ pub(crate) fn text(output: &Output, view: View, app: &App) -> String {
     out
 }
 
+/// The state of the supervisor for a person.
+pub(crate) fn status(state: &SupervisorState, app: &App) -> String {
+    let mut out = String::new();
+    // Writing to a String cannot fail.
+    let _ = status::render(state, app.clock.now(), &mut out);
+    out
+}
+
 fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt::Result {
     match output {
         Output::SleepRun(ran) => night::report(&ran.report, ran.first, out),
         Output::SleepDryRun(preview) => night::preview(preview, out),
         Output::SleepStatus(status) => night::status(status, out),
+        Output::Status(state) => status::render(state, app.clock.now(), out),
+        Output::Pause(paused) | Output::Resume(paused) => writeln!(out, "{}", paused.message),
+        Output::NightStart(requested) => writeln!(out, "{}", plain(&requested.message)),
         Output::SleepHarvest(_) if view == View::Digests => out.write_str(&text_of_digests(output)),
         Output::SleepHarvest(harvested) => harvest(harvested, out),
         Output::SleepSchedule(scheduled) | Output::SleepUnschedule(scheduled) => {

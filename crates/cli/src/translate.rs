@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use skillopt_app::commands::Command;
+use skillopt_app::scheduled::Scheduled;
+use skillopt_app::supervisor::commands::PauseInput;
 use skillopt_app::{
     Nothing, backend, config, data, demo, doctor, experiment, import, night, project, proposal,
     schedule, sleep, spend,
@@ -15,6 +17,11 @@ use crate::args::{Backend, Config, Data, EveryCommand, Night, Project, Proposal,
 pub(crate) enum Asked {
     /// A command of the app.
     Command(Command, View),
+    /// Start nights until it is stopped, or those that are due.
+    Daemon {
+        /// Only those that are due.
+        once: bool,
+    },
     /// Completions of a shell.
     Completions(clap_complete::Shell),
     /// The page of the manual of the command these words lead to.
@@ -44,6 +51,10 @@ pub(crate) fn translate(verb: Verb, common: &EveryCommand) -> Asked {
     let usual = |command| Asked::Command(command, View::Usual);
     match verb {
         Verb::Sleep(verb) => sleep_command(verb, project),
+        Verb::Daemon { once } => Asked::Daemon { once },
+        Verb::Status => usual(Command::Status(Nothing {})),
+        Verb::Pause { until } => usual(Command::Pause(PauseInput { until })),
+        Verb::Resume => usual(Command::Resume(Nothing {})),
         Verb::Project(verb) => usual(match verb {
             Project::List => Command::ProjectList(Nothing {}),
             Project::Add => Command::ProjectAdd(which()),
@@ -70,6 +81,7 @@ pub(crate) fn translate(verb: Verb, common: &EveryCommand) -> Asked {
                 project,
                 events,
             }),
+            Night::Start => Command::NightStart(which()),
             Night::Record { id, to } => {
                 Command::NightRecord(night::RecordInput { id, project, to })
             }
@@ -165,10 +177,20 @@ pub(crate) fn translate(verb: Verb, common: &EveryCommand) -> Asked {
 fn sleep_command(verb: Sleep, project: Option<PathBuf>) -> Asked {
     let usual = |command| Asked::Command(command, View::Usual);
     match verb {
-        Sleep::Run { night } => usual(Command::SleepRun(sleep::RunInput {
+        Sleep::Run {
+            request: Some(request),
+            ..
+        } => match serde_json::from_str(&request) {
+            Ok(input) => usual(Command::SleepRun(input)),
+            Err(_) => Asked::Wrong("The request is not one of the supervisor's."),
+        },
+        Sleep::Run {
+            night, scheduled, ..
+        } => usual(Command::SleepRun(sleep::RunInput {
             project,
             tasks_file: night.tasks_file,
             again: night.again,
+            scheduled: scheduled.then(Scheduled::default),
             ..sleep::RunInput::default()
         })),
         Sleep::DryRun { full: true, night } => usual(Command::SleepRun(sleep::RunInput {

@@ -23,6 +23,7 @@ pub mod recall;
 pub mod redact;
 pub mod region;
 pub mod scan;
+pub mod schedule;
 mod script;
 pub mod skill_file;
 pub mod split;

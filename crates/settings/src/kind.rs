@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use skillopt_core::redact::redact;
+use skillopt_core::schedule;
 
 use crate::choice::{BACKENDS, Choices};
 use crate::suggest::closest;
@@ -56,7 +57,62 @@ pub enum Kind {
     SkillName,
     /// A list of texts.
     List,
+    /// A text of a certain form.
+    Form(&'static Form),
 }
+
+/// The form of a text.
+#[derive(Debug)]
+pub struct Form {
+    /// What `--help` calls it.
+    pub name: &'static str,
+    /// What is allowed, as a phrase.
+    pub allowed: &'static str,
+    /// Whether a text has the form.
+    pub(crate) fits: fn(&str) -> bool,
+}
+
+impl PartialEq for Form {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+/// A time of day, or none.
+pub(crate) static TIME: Form = Form {
+    name: "TIME",
+    allowed: "a time of day such as 07:00, or empty",
+    fits: |text| text.is_empty() || schedule::time_of_day(text).is_some(),
+};
+/// Two times of day, or none.
+pub(crate) static HOURS: Form = Form {
+    name: "HOURS",
+    allowed: "two times of day such as 09:00-18:00, or empty",
+    fits: |text| text.is_empty() || schedule::hours(text).is_some(),
+};
+/// Days of the week, or none.
+pub(crate) static DAYS: Form = Form {
+    name: "DAYS",
+    allowed: "days such as mon-fri or \"tue, sat\", or empty",
+    fits: |text| schedule::Days::parse(text).is_some(),
+};
+/// A cron expression, or none.
+pub(crate) static CRON: Form = Form {
+    name: "CRON",
+    allowed: "a cron expression of five fields such as \"17 3 * * 1-5\", or empty",
+    fits: |text| text.is_empty() || schedule::Cron::parse(text).is_ok(),
+};
+/// The name of a time zone, or none. Whether there is such a zone is known where zones are looked up.
+pub(crate) static ZONE: Form = Form {
+    name: "ZONE",
+    allowed: "the name of a time zone such as Europe/Paris, or empty",
+    fits: |text| {
+        text.len() <= 64
+            && text.chars().all(|letter| {
+                letter.is_ascii_alphanumeric() || matches!(letter, '/' | '_' | '-' | '+')
+            })
+    },
+};
 
 /// Why a value is refused.
 #[derive(Debug, PartialEq, Eq)]
@@ -96,6 +152,7 @@ impl Kind {
             Self::Ports => "PORT",
             Self::Address => "URL",
             Self::Variable | Self::SkillName => "NAME",
+            Self::Form(form) => form.name,
         }
     }
 
@@ -143,6 +200,7 @@ impl Kind {
                 "a name of at most 64 lower-case letters, digits and hyphens".to_owned()
             }
             Self::List => format!("a list of at most {MOST_ENTRIES} texts"),
+            Self::Form(form) => form.allowed.to_owned(),
         }
     }
 
@@ -328,6 +386,7 @@ impl Kind {
                     Err(wrong())
                 }
             }
+            Self::Form(form) if !(form.fits)(text) => Err(wrong()),
             _ => Ok(text.to_owned()),
         }
     }

@@ -30,7 +30,7 @@ pub use choice::{
     Staging, Thinking,
 };
 pub use edit::{set, unset};
-pub use kind::Kind;
+pub use kind::{Form, Kind};
 pub use layers::{ConfigPaths, Invocation, Layers, ProjectRef, REPOSITORY_FILE};
 pub use resolved::{Explanation, Given, Layer, Resolved, Warning};
 pub use table::{GROUPS, ROWS, Restriction, Row, Settings, row};

@@ -7,7 +7,7 @@ use crate::choice::{
     METRICS, Metric, REGIONS, Region, SCOPES, SOURCES, STAGINGS, Scope, Source, Staging, THINKINGS,
     Thinking,
 };
-use crate::kind::Kind;
+use crate::kind::{CRON, DAYS, HOURS, Kind, TIME, ZONE};
 
 /// What a file in a repository may do with a setting. It can only ever take away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -402,6 +402,32 @@ settings! {
     schedule.hour: u32 = 3, whole(0, 23, "hour").unit("o'clock").free();
     /// The minute of the night's run.
     schedule.minute: u32 = 17, whole(0, 59, "minute").unit("minutes").free();
+    /// Whether the app or the daemon runs nights of the project by itself.
+    schedule.nightly: bool = true, switch("nightly").free();
+    /// The days on which a night runs; empty for every day.
+    schedule.days: String = String::new(), of(Kind::Form(&DAYS), "days").free();
+    /// When nights run, as a cron expression, instead of schedule.hour, schedule.minute and schedule.days.
+    schedule.cron: String = String::new(), of(Kind::Form(&CRON), "cron").free();
+    /// The time zone of these times; empty for that of the computer.
+    schedule.time_zone: String = String::new(), of(Kind::Form(&ZONE), "time-zone").free();
+    /// Up to how much later a night begins, drawn anew for each project and night.
+    schedule.random_delay_minutes: u32 = 10, whole(0, 720, "random-delay-minutes").unit("minutes").free();
+    /// The time of day by which a night must be over.
+    schedule.finish_by: String = String::new(), of(Kind::Form(&TIME), "finish-by").free();
+    /// How long after its time a missed night is still caught up; 0 for never.
+    schedule.catch_up_hours: u32 = 24, whole(0, 720, "catch-up-hours").unit("hours").free();
+    /// How full the battery must be when there is no power; 100 waits for power, 0 asks for nothing.
+    schedule.battery_at_least: u32 = 50, whole(0, 100, "battery-at-least").unit("percent").free();
+    /// Whether a night waits for a network that is not metered.
+    schedule.unmetered_only: bool = true, switch("unmetered-only").free();
+    /// How long nobody may have used the computer before a night begins; 0 for no matter.
+    schedule.idle_minutes: u32 = 0, whole(0, 1_440, "idle-minutes").unit("minutes").free();
+    /// Times of day between which no night begins.
+    schedule.quiet_hours: String = String::new(), of(Kind::Form(&HOURS), "quiet-hours").free();
+    /// How many sessions nobody has looked at a night waits for.
+    schedule.min_new_sessions: u32 = 0, whole(0, 100_000, "min-new-sessions").unit("sessions").free();
+    /// Whether the computer is kept from falling asleep while a night runs.
+    schedule.keep_awake: bool = true, switch("keep-awake").free();
 }
 
 /// The groups of settings, in the order of the settings file, and what each is about.
@@ -415,7 +441,7 @@ pub const GROUPS: &[(&str, &str)] = &[
     ("gate", "When a proposal is good enough."),
     ("spends", "What a night may cost."),
     ("privacy", "What is kept."),
-    ("schedule", "When the night begins."),
+    ("schedule", "When a night begins by itself."),
 ];
 
 /// TOML has signed integers of 64 bits.

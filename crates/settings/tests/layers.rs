@@ -154,6 +154,17 @@ fn other(row: &Row) -> (Value, String) {
             "http://localhost:8080/v1".into(),
         ),
         Kind::Variable => (json!("MY_KEY"), "MY_KEY".into()),
+        Kind::Form(form) => {
+            let text = match form.name {
+                "TIME" => "07:00",
+                "HOURS" => "09:00-18:00",
+                "DAYS" => "mon-fri",
+                "CRON" => "17 3 * * 1-5",
+                "ZONE" => "Europe/Paris",
+                other => panic!("no value for {other}"),
+            };
+            (json!(text), text.into())
+        }
         Kind::List | Kind::Globs | Kind::ProjectPaths => (json!(["one", "two"]), "one,two".into()),
     }
 }

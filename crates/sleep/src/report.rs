@@ -248,6 +248,22 @@ impl NightReport {
         }
     }
 
+    /// The report of a night that could not begin.
+    #[must_use]
+    pub fn unbegun(context: &Context, why: &Stop) -> Self {
+        let mut report = Self::new(context);
+        report.stop(why);
+        report
+    }
+
+    /// The report of a night that need not run.
+    #[must_use]
+    pub fn not_needed(context: &Context, reason: String) -> Self {
+        let mut report = Self::new(context);
+        report.reason = reason;
+        report
+    }
+
     pub(crate) fn backends(&mut self, roles: &Roles) {
         let name = |backend: &dyn skillopt_models::Backend| {
             let id = backend.id();

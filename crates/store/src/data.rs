@@ -90,6 +90,18 @@ pub fn bound_log(paths: &Paths) -> Result<(), Problem> {
     }
 }
 
+/// Opens the log of scheduled runs for appending; it is made when it is missing, for its owner only.
+pub fn open_log(paths: &Paths) -> Result<std::fs::File, Problem> {
+    let log = paths.log();
+    crate::files::create_private_dir(&paths.data)?;
+    std::fs::File::options()
+        .create(true)
+        .append(true)
+        .open(&log)
+        .and_then(|file| crate::files::make_private(&log).map(|()| file))
+        .map_err(|error| io_problem(&error, "open", &log))
+}
+
 /// The folder of all hand-offs.
 fn handoff(paths: &Paths) -> PathBuf {
     paths.data.join("handoff")

@@ -17,6 +17,7 @@
 //! | events of a night | [`events`] |
 //! | orders to a running night | [`orders`] |
 //! | pauses of providers | [`pauses`] |
+//! | nights of schedules, "run now", the user's pause | [`scheduled`] |
 //! | task archive, mined turns | [`tasks`] |
 //! | requests seen so far | [`clusters`] |
 //! | edits tried and rejected | [`rejected`] |
@@ -87,6 +88,7 @@ pub mod receipts;
 pub mod rejected;
 pub mod repair;
 mod row;
+pub mod scheduled;
 pub mod stages;
 pub mod store;
 pub mod tasks;

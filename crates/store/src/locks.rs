@@ -18,6 +18,9 @@ use crate::fault::io_problem;
 use crate::files;
 use crate::paths::Paths;
 
+/// Name of the lock of whoever starts the nights that are due.
+const SUPERVISOR: &str = "supervisor";
+
 /// A held lock; released when it is dropped, or when the process ends however it ends.
 #[derive(Debug)]
 #[must_use = "the lock is released when the guard is dropped"]
@@ -25,7 +28,7 @@ pub struct Guard {
     // Fields are dropped in this order: note, lock, share of the data folder.
     _note: Option<Note>,
     _lock: Option<Locked>,
-    _whole: Locked,
+    _whole: Option<Locked>,
 }
 
 /// A locked file.
@@ -133,6 +136,55 @@ pub fn documents(
         .collect()
 }
 
+/// Locks the scheduled nights of a project: from looking whether one is still to be run until it is
+/// written down that it was.
+///
+/// Errors: `schedule_busy` (names the holder), and those of [`project`].
+pub fn schedule(paths: &Paths, project: &str, doing: &str, now: Instant) -> Result<Guard, Problem> {
+    let name = format!("schedule-{}", project_name(project));
+    take(paths, &name, doing, now, |holder| {
+        Problem::temporary(
+            "schedule_busy",
+            format!("Another process runs the scheduled night of this project{holder}."),
+            "Wait until it is done.",
+        )
+    })
+}
+
+/// Locks the schedule of this data folder: one process starts the nights that are due. It does not stand
+/// in the way of moving or purging the data.
+///
+/// Errors: `supervisor_busy` (names the holder), and those of making files.
+pub fn supervisor(paths: &Paths, doing: &str, now: Instant) -> Result<Guard, Problem> {
+    files::create_private_dir(&paths.locks())?;
+    let path = paths.locks().join(format!("{SUPERVISOR}.lock"));
+    let lock = Locked(open(&path)?);
+    match patiently(|| lock.0.try_lock()) {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let holder = read_note(&note_path(&paths.locks(), SUPERVISOR));
+            return Err(Problem::temporary(
+                "supervisor_busy",
+                format!("Another process starts the nights that are due ({holder})."),
+                "Nothing has to be done: this one takes over when the other ends.",
+            ));
+        }
+        Err(TryLockError::Error(error)) => return Err(unsupported(&path, &error)),
+    }
+    let note = leave_note(paths, SUPERVISOR, doing, now);
+    Ok(Guard {
+        _note: Some(note),
+        _lock: Some(lock),
+        _whole: None,
+    })
+}
+
+/// Who starts the nights that are due; `None` when nobody does, or when it cannot be told.
+#[must_use]
+pub fn supervisor_holder(paths: &Paths) -> Option<Holder> {
+    holder(&paths.locks(), SUPERVISOR)
+}
+
 /// Locks the data folder as a whole: nothing else runs while it is moved or purged.
 ///
 /// Error: `data_dir_busy`, naming what runs.
@@ -143,7 +195,7 @@ pub fn whole(paths: &Paths) -> Result<Guard, Problem> {
         Ok(()) => Ok(Guard {
             _note: None,
             _lock: None,
-            _whole: whole,
+            _whole: Some(whole),
         }),
         Err(TryLockError::WouldBlock) => {
             let running = running(paths);
@@ -240,20 +292,11 @@ fn take(
         }
         Err(TryLockError::Error(error)) => return Err(unsupported(&path, &error)),
     }
-    let note = note_path(&paths.locks(), name);
-    let holder = Written {
-        pid: std::process::id(),
-        since: now,
-        doing: doing.to_owned(),
-    };
-    // The note is for words only: a lock is worth having without it.
-    if let Ok(text) = serde_json::to_vec(&holder) {
-        let _ = files::write_note(&note, &text);
-    }
+    let note = leave_note(paths, name, doing, now);
     Ok(Guard {
-        _note: Some(Note(note)),
+        _note: Some(note),
         _lock: Some(lock),
-        _whole: whole,
+        _whole: Some(whole),
     })
 }
 
@@ -293,12 +336,27 @@ fn running(paths: &Paths) -> Vec<String> {
                 .and_then(|name| name.strip_suffix(".lock"))
                 .map(str::to_owned)
         })
+        .filter(|name| name != SUPERVISOR)
         .filter_map(|name| holder(&paths.locks(), &name))
         .map(|holder| holder.to_string())
         .collect();
     found.sort();
     found.dedup();
     found
+}
+
+/// Writes who holds a lock. It is for words only: a lock is worth having without it.
+fn leave_note(paths: &Paths, name: &str, doing: &str, now: Instant) -> Note {
+    let note = note_path(&paths.locks(), name);
+    let holder = Written {
+        pid: std::process::id(),
+        since: now,
+        doing: doing.to_owned(),
+    };
+    if let Ok(text) = serde_json::to_vec(&holder) {
+        let _ = files::write_note(&note, &text);
+    }
+    Note(note)
 }
 
 fn unsupported(path: &Path, error: &std::io::Error) -> Problem {

@@ -22,6 +22,7 @@ use crate::paths::Paths;
 const SCRIPTS: &[&str] = &[
     include_str!("schema/001.sql"),
     include_str!("schema/002.sql"),
+    include_str!("schema/003.sql"),
 ];
 
 /// The schema version of this program.

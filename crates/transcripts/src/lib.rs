@@ -52,7 +52,7 @@ mod words;
 
 pub use digest::Digest;
 pub use harvest::{FileCounts, Harvest, Looked, UnknownRecord, harvest};
-pub use power::{POWER_SUPPLIES, on_battery};
+pub use power::{POWER_SUPPLIES, Power, on_battery, power};
 pub use reason::{Reason, Unit};
 pub use request::{Homes, ProjectScope, Request, Scope};
 pub use retention::Retention;

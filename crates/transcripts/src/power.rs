@@ -24,6 +24,52 @@ pub fn on_battery(supplies: &Path) -> bool {
     supplies.contains(&Supply::Discharging) && !supplies.contains(&Supply::Mains)
 }
 
+/// What runs the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Power {
+    /// It gets its power from outside; `None` when that is not known.
+    pub on_power: Option<bool>,
+    /// Charge of its batteries in percent, their mean when there are several.
+    pub charge: Option<u8>,
+}
+
+/// What a folder like [`POWER_SUPPLIES`] tells. A machine without a battery is on power.
+#[must_use]
+pub fn power(supplies: &Path) -> Power {
+    let Ok(entries) = fs::read_dir(supplies) else {
+        return Power::default();
+    };
+    let folders: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    let kinds: Vec<Supply> = folders.iter().map(|folder| Supply::at(folder)).collect();
+    let charges: Vec<u32> = folders.iter().filter_map(|folder| charge(folder)).collect();
+    let on_power = if kinds.contains(&Supply::Mains) || charges.is_empty() {
+        Some(true)
+    } else if kinds.contains(&Supply::Discharging) {
+        Some(false)
+    } else {
+        // Full or held at its charge, and no supply says that it is connected.
+        None
+    };
+    let mean = charges
+        .iter()
+        .sum::<u32>()
+        .checked_div(u32::try_from(charges.len()).unwrap_or(0));
+    Power {
+        on_power,
+        charge: mean.and_then(|charge| u8::try_from(charge).ok()),
+    }
+}
+
+/// Charge of a battery of the machine itself, in percent.
+fn charge(folder: &Path) -> Option<u32> {
+    let says = |file: &str| fs::read_to_string(folder.join(file)).unwrap_or_default();
+    if says("scope").trim() == "Device" || says("type").trim() != "Battery" {
+        return None;
+    }
+    // One that does not tell counts as empty rather than as none.
+    Some(says("capacity").trim().parse().unwrap_or(0).min(100))
+}
+
 /// What one supply says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Supply {
@@ -117,6 +163,53 @@ mod tests {
             assert_eq!(supplies(list), expected, "{list:?}");
         }
         assert!(!on_battery(Path::new("/nowhere/at/all")));
+    }
+
+    #[test]
+    fn a_machine_without_a_battery_is_on_power_and_charges_are_averaged() {
+        let folder = tempfile::tempdir().unwrap();
+        let says = |supply: &str, files: &[(&str, &str)]| {
+            let supply = folder.path().join(supply);
+            fs::create_dir_all(&supply).unwrap();
+            for (name, text) in files {
+                let mut file = fs::File::create(supply.join(name)).unwrap();
+                writeln!(file, "{text}").unwrap();
+            }
+        };
+        let told = || {
+            let Power { on_power, charge } = power(folder.path());
+            (on_power, charge)
+        };
+        assert_eq!(told(), (Some(true), None));
+        says(
+            "mouse",
+            &[("type", "Battery"), ("scope", "Device"), ("capacity", "3")],
+        );
+        assert_eq!(told(), (Some(true), None));
+        says(
+            "BAT0",
+            &[
+                ("type", "Battery"),
+                ("status", "Discharging"),
+                ("capacity", "80"),
+            ],
+        );
+        assert_eq!(told(), (Some(false), Some(80)));
+        says(
+            "BAT1",
+            &[
+                ("type", "Battery"),
+                ("status", "Not charging"),
+                ("capacity", "40"),
+            ],
+        );
+        assert_eq!(told(), (Some(false), Some(60)));
+        says("AC", &[("type", "Mains"), ("online", "1")]);
+        assert_eq!(told(), (Some(true), Some(60)));
+        says("AC", &[("online", "0")]);
+        says("BAT0", &[("status", "Full")]);
+        assert_eq!(told(), (None, Some(60)));
+        assert_eq!(power(Path::new("/nowhere/at/all")), Power::default());
     }
 
     #[test]

@@ -301,11 +301,27 @@ pub(crate) fn status(status: &Status, out: &mut String) -> std::fmt::Result {
             plain(&open.reason)
         )?;
     }
+    if !status.upcoming.is_empty() {
+        let nights: Vec<&str> = status
+            .upcoming
+            .iter()
+            .map(|night| night.words.as_str())
+            .collect();
+        writeln!(
+            out,
+            "Next, while the app or `skillopt daemon` runs: {}.",
+            nights.join("; ")
+        )?;
+    }
+    if !status.waits.is_empty() {
+        writeln!(out, "Now a night would wait: {}.", status.waits.join("; "))?;
+    }
     match &status.scheduled {
-        Some(time) => writeln!(out, "Scheduled: every day at {time}.")?,
+        Some(time) if time.contains(':') => writeln!(out, "By cron: every day at {time}.")?,
+        Some(fields) => writeln!(out, "By cron: {}.", plain(fields))?,
         None => writeln!(
             out,
-            "Not scheduled; `skillopt sleep schedule` runs it every night."
+            "Not in your crontab; `skillopt sleep schedule` lets cron run it every night."
         )?,
     }
     match &status.proposal {

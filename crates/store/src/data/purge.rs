@@ -191,7 +191,14 @@ fn delete(tx: &Tx<'_>, what: &Purge) -> Result<u64, Fault> {
         }
         Purge::Everything => {
             // Children before parents, so that no reference dangles on the way.
-            for table in ["receipt", "adoption", "project", "transcript_file", "pause"] {
+            for table in [
+                "receipt",
+                "adoption",
+                "project",
+                "transcript_file",
+                "pause",
+                "nights_pause",
+            ] {
                 tx.execute(&format!("DELETE FROM {table}"), [])?;
             }
             sweep(tx)?;

@@ -1,0 +1,286 @@
+//! What tray, window and `skillopt status` show: plain data, the same from every process.
+
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+use skillopt_core::Instant;
+use skillopt_core::schedule::{Due, Pause, Unknown, Wait, when_in_words};
+use skillopt_core::text::counted;
+use skillopt_store::nights::Outcome;
+
+/// The state of the whole, in the word that chooses the tray's icon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Overall {
+    /// Nothing to do before the next night.
+    Asleep,
+    /// A night runs.
+    Working,
+    /// Proposals wait for a decision.
+    WaitingForReview,
+    /// Something needs the user: see [`FirstLine`].
+    Attention,
+    /// The user paused the nights.
+    Paused,
+}
+
+/// Who starts the nights that are due.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "by", content = "who")]
+pub enum Supervising {
+    /// This process.
+    Here,
+    /// Another one, in words.
+    Another(String),
+    /// Nobody: neither the app nor the daemon runs.
+    Nobody,
+}
+
+/// The first line of the tray's menu, in parts that every language can put together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum FirstLine {
+    /// A night runs.
+    Working {
+        /// Name of the project; of the first when several run.
+        project: String,
+        /// How many run.
+        nights: usize,
+    },
+    /// A project needs the user.
+    Attention {
+        /// Name of the project.
+        project: String,
+        /// How many nights failed in a row; fewer than three when something else is wrong.
+        failures: u32,
+        /// What the last one said, or what is wrong, in a sentence.
+        reason: String,
+    },
+    /// No night begins by itself.
+    Paused {
+        /// Until when; for ever when empty.
+        until: Option<Instant>,
+    },
+    /// Proposals wait for a decision.
+    Proposals {
+        /// How many.
+        count: usize,
+    },
+    /// A night is due and waits.
+    Waiting {
+        /// Name of the project.
+        project: String,
+        /// What for.
+        reason: Why,
+    },
+    /// When the next night begins.
+    Next {
+        /// When.
+        at: Instant,
+        /// How many projects have one within the following twelve hours.
+        projects: usize,
+    },
+    /// No night is planned.
+    Nothing,
+}
+
+/// Why a night that is due, or was asked for, does not run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "why")]
+pub enum Why {
+    /// A condition of its settings is not met.
+    Condition(Wait),
+    /// Another night asks the same provider.
+    Provider {
+        /// Name of the project whose night runs.
+        busy: String,
+    },
+    /// Another process works on the project.
+    Busy {
+        /// Which, in words.
+        holder: String,
+    },
+    /// The last try was put off.
+    PutOff {
+        /// Until when.
+        until: Instant,
+        /// What the last try said, in a sentence.
+        reason: String,
+    },
+    /// Its folder is not there.
+    FolderMissing,
+    /// Neither the app nor the daemon runs.
+    NobodySupervises,
+}
+
+/// A night at work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Running {
+    /// Its id; empty before it is written down.
+    pub night: Option<i64>,
+    /// When it began.
+    pub since: Option<Instant>,
+    /// The stage it is at, by its name in the store, for example `claude/baseline`.
+    pub stage: Option<String>,
+    /// Calls of that stage that have their result.
+    pub calls_done: u64,
+    /// Calls of that stage.
+    pub calls: u64,
+    /// Calls the whole night has made.
+    pub calls_of_night: u64,
+    /// Tokens it has used.
+    pub tokens: u64,
+    /// It was started by the schedule or on request, rather than by another program.
+    pub supervised: bool,
+}
+
+/// How a project's last night ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Last {
+    /// Its id; empty when it could not even begin.
+    pub night: Option<i64>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// In a sentence.
+    pub reason: String,
+    /// When.
+    pub ended_at: Option<Instant>,
+    /// The local time for which it was missed, when it was caught up later.
+    pub caught_up_for: Option<jiff::civil::DateTime>,
+}
+
+/// One project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ProjectState {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Its folder.
+    pub root: String,
+    /// Whether nights of it begin by themselves.
+    pub nightly: bool,
+    /// Its next night, or the one that is due now.
+    pub next: Option<Due>,
+    /// Whether that one is due now.
+    pub due: bool,
+    /// Whether it is a missed one that is caught up.
+    pub catching_up: bool,
+    /// A night was asked for by hand and has not begun.
+    pub requested: bool,
+    /// Why it does not run although it is due or was asked for.
+    pub waits: Vec<Why>,
+    /// Conditions that could not be looked at and count as met.
+    pub unknown: Vec<Unknown>,
+    /// The night at work.
+    pub running: Option<Running>,
+    /// How the last night ended.
+    pub last: Option<Last>,
+    /// Proposals that wait for a decision.
+    pub pending: usize,
+    /// How many scheduled nights failed in a row, the last one included.
+    pub failures: u32,
+    /// What is wrong with its settings, in a sentence; it has no next night then.
+    pub problem: Option<String>,
+}
+
+/// Everything at one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SupervisorState {
+    /// The whole in a word.
+    pub overall: Overall,
+    /// The first line of the tray's menu.
+    pub first_line: FirstLine,
+    /// That line in English.
+    pub sentence: String,
+    /// Every registered project.
+    pub projects: Vec<ProjectState>,
+    /// Proposals that wait, over all projects.
+    pub pending_proposals: usize,
+    /// The user's pause.
+    pub pause: Option<Pause>,
+    /// Who starts nights.
+    pub supervising: Supervising,
+    /// What the supervisor itself cannot do, in a sentence: the store cannot be read, sleep cannot be held off.
+    pub trouble: Option<String>,
+}
+
+impl SupervisorState {
+    /// Before anything has been looked at.
+    #[must_use]
+    pub const fn nothing_yet() -> Self {
+        Self {
+            overall: Overall::Asleep,
+            first_line: FirstLine::Nothing,
+            sentence: String::new(),
+            projects: Vec::new(),
+            pending_proposals: 0,
+            pause: None,
+            supervising: Supervising::Nobody,
+            trouble: None,
+        }
+    }
+}
+
+impl Why {
+    /// In a sentence without its full stop: "Waiting for power".
+    #[must_use]
+    pub fn sentence(&self, now: Instant, zone: &TimeZone) -> String {
+        match self {
+            Self::Condition(wait) => wait.sentence(),
+            Self::Provider { busy } => format!("Waiting for the night of {busy}"),
+            Self::Busy { holder } => format!("Another process works on it ({holder})"),
+            Self::PutOff { until, reason } => format!(
+                "Put off until {}: {}",
+                at_in_words(*until, now, zone),
+                reason.trim_end_matches('.')
+            ),
+            Self::FolderMissing => "Its folder is not there".to_owned(),
+            Self::NobodySupervises => "Neither the app nor `skillopt daemon` runs".to_owned(),
+        }
+    }
+}
+
+impl FirstLine {
+    /// In English.
+    #[must_use]
+    pub fn sentence(&self, now: Instant, zone: &TimeZone) -> String {
+        match self {
+            Self::Working { project, nights: 1 } => format!("A night of {project} is running"),
+            Self::Working { nights, .. } => format!("{nights} nights are running"),
+            Self::Attention {
+                project,
+                failures,
+                reason,
+            } if *failures >= ATTENTION_AFTER => {
+                format!("{failures} nights of {project} failed in a row: {reason}")
+            }
+            Self::Attention {
+                project, reason, ..
+            } => format!("{project}: {reason}"),
+            Self::Paused { until: None } => "Paused until you resume".to_owned(),
+            Self::Paused { until: Some(until) } => {
+                format!("Paused until {}", at_in_words(*until, now, zone))
+            }
+            Self::Proposals { count: 1 } => "1 proposal waits".to_owned(),
+            Self::Proposals { count } => format!("{count} proposals wait"),
+            Self::Waiting { project, reason } => {
+                format!("{project}: {}", reason.sentence(now, zone))
+            }
+            Self::Next { at, projects } => format!(
+                "Next: {} ({})",
+                at_in_words(*at, now, zone),
+                counted(*projects as u64, "project")
+            ),
+            Self::Nothing => "No night is planned".to_owned(),
+        }
+    }
+}
+
+/// After how many failed nights in a row the user is told.
+pub const ATTENTION_AFTER: u32 = 3;
+
+/// An instant as local time in words: "tomorrow 03:17".
+#[must_use]
+pub fn at_in_words(at: Instant, now: Instant, zone: &TimeZone) -> String {
+    when_in_words(zone.to_datetime(at), zone.to_datetime(now))
+}

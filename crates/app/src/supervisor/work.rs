@@ -1,0 +1,591 @@
+//! The supervisor at work: look, start what may begin, wait for the next reason to look.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use jiff::civil::DateTime;
+use skillopt_core::schedule::{Pause, Surroundings};
+use skillopt_core::{Instant, Problem};
+use skillopt_models::CancelToken;
+use skillopt_store::nights::Outcome;
+use skillopt_store::scheduled::{self, Ended, State};
+use skillopt_store::{Paths, data, locks, nights};
+use tokio::sync::{mpsc, watch};
+use tokio::task::{JoinHandle, JoinSet};
+
+use super::awake::Awake;
+use super::child::{self, Exit};
+use super::look::{Plan, Start, Survey, new_sessions};
+use super::order::{self, Target};
+use super::poke::Ear;
+use super::state::{Overall, Supervising, SupervisorState};
+use super::{Launch, surroundings};
+use crate::context::App;
+use crate::handoff;
+use crate::scheduled::{MOST_TRIES, Scheduled, later};
+use crate::sleep::RunInput;
+
+/// The wall clock is looked at this often, whatever happens: it can be set, and a machine can have slept.
+const TICK: Duration = Duration::from_secs(60);
+/// How often progress is read while a night runs.
+const PROGRESS: Duration = Duration::from_secs(2);
+/// How long a night may take to end after it was told to.
+const GRACE: Duration = Duration::from_secs(20);
+/// For how long a count of new sessions is good.
+const COUNT_IS_GOOD: Duration = Duration::from_secs(600);
+
+/// Starts nights that are due.
+#[derive(Debug)]
+pub struct Supervisor;
+
+/// What a host holds of its supervisor. Cheap to clone.
+#[derive(Clone)]
+pub struct Handle {
+    app: App,
+    words: mpsc::UnboundedSender<Word>,
+    state: watch::Receiver<SupervisorState>,
+    task: Arc<Mutex<Option<JoinHandle<()>>>>,
+}
+
+impl std::fmt::Debug for Handle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Handle").finish_non_exhaustive()
+    }
+}
+
+enum Word {
+    Look,
+    Stop,
+}
+
+impl Supervisor {
+    /// Starts a supervisor on the current tokio runtime, which it needs.
+    #[must_use]
+    pub fn start(app: App, launch: Launch) -> Handle {
+        let (words, received) = mpsc::unbounded_channel();
+        let (sender, state) = watch::channel(SupervisorState::nothing_yet());
+        let (exits_in, exits) = mpsc::unbounded_channel();
+        let mut beside = JoinSet::new();
+        #[cfg(target_os = "linux")]
+        beside.spawn(look_after_sleep(
+            Arc::clone(&app.environment),
+            words.downgrade(),
+        ));
+        let work = Work {
+            app: app.clone(),
+            launch,
+            words: received,
+            state: sender,
+            exits_in,
+            exits,
+            children: BTreeMap::new(),
+            stop: CancelToken::new(),
+            lock: None,
+            ear: Ear::deaf(),
+            awake: None,
+            counts: BTreeMap::new(),
+            trouble: None,
+            hold_back: None,
+            _beside: beside,
+        };
+        let task = tokio::spawn(work.run());
+        Handle {
+            app,
+            words,
+            state,
+            task: Arc::new(Mutex::new(Some(task))),
+        }
+    }
+}
+
+impl Handle {
+    /// The state, now and whenever it changes.
+    #[must_use]
+    pub fn state(&self) -> watch::Receiver<SupervisorState> {
+        self.state.clone()
+    }
+
+    /// Says to look again: a setting, a clock or the store has changed.
+    pub fn poke(&self) {
+        // One that has ended looks no more.
+        let _ = self.words.send(Word::Look);
+    }
+
+    /// See [`order::run_now`].
+    pub fn run_now(&self, project: &str) -> Result<(), Problem> {
+        self.then_look(order::run_now(&self.app, project))
+    }
+
+    /// See [`order::cancel`].
+    pub fn cancel(&self, target: &Target) -> Result<bool, Problem> {
+        self.then_look(order::cancel(&self.app, target))
+    }
+
+    /// See [`order::pause`].
+    pub fn pause(&self, pause: Pause) -> Result<(), Problem> {
+        self.then_look(order::pause(&self.app, pause))
+    }
+
+    /// See [`order::resume`].
+    pub fn resume(&self) -> Result<bool, Problem> {
+        self.then_look(order::resume(&self.app))
+    }
+
+    fn then_look<T>(&self, result: Result<T, Problem>) -> Result<T, Problem> {
+        self.poke();
+        result
+    }
+
+    /// Ends the nights this process started, within a bound, writes down that they were interrupted, and
+    /// lets go of the schedule. Later calls do nothing.
+    pub async fn shutdown(&self) {
+        let _ = self.words.send(Word::Stop);
+        let task = self
+            .task
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(task) = task {
+            // It can only fail by a panic, which has been printed.
+            let _ = task.await;
+        }
+    }
+}
+
+/// A night this process has started.
+struct Night {
+    slot: Option<DateTime>,
+    caught_up: bool,
+    /// How often the night of the slot had been begun before.
+    tries: u64,
+    requested: bool,
+    keep_awake: bool,
+}
+
+struct Work {
+    app: App,
+    launch: Launch,
+    words: mpsc::UnboundedReceiver<Word>,
+    state: watch::Sender<SupervisorState>,
+    exits_in: mpsc::UnboundedSender<Exit>,
+    exits: mpsc::UnboundedReceiver<Exit>,
+    children: BTreeMap<String, Night>,
+    /// Raised to end every child.
+    stop: CancelToken,
+    lock: Option<locks::Guard>,
+    ear: Ear,
+    /// Held while a night runs that asks for it; an error is why it could not be had.
+    awake: Option<Result<Awake, String>>,
+    /// New sessions by project, and when they were counted.
+    counts: BTreeMap<String, (tokio::time::Instant, u64)>,
+    trouble: Option<String>,
+    /// No night is begun before.
+    hold_back: Option<tokio::time::Instant>,
+    /// Ends with this.
+    _beside: JoinSet<()>,
+}
+
+impl Work {
+    async fn run(mut self) {
+        loop {
+            self.follow_the_data();
+            self.take_the_lock();
+            let wait = match self.look().await {
+                Ok(wait) => wait,
+                Err(problem) => {
+                    self.say_trouble(problem.message);
+                    TICK
+                }
+            };
+            tokio::select! {
+                word = self.words.recv() => match word {
+                    Some(Word::Look) => self.drain(),
+                    // Whoever could stop it has gone.
+                    Some(Word::Stop) | None => break,
+                },
+                () = self.ear.hear() => {}
+                Some(exit) = self.exits.recv() => self.ended(&exit, false),
+                () = tokio::time::sleep(wait) => {}
+            }
+        }
+        self.end_all().await;
+    }
+
+    /// Several words to look are one. A word to stop is kept for the next round.
+    fn drain(&mut self) {
+        while let Ok(word) = self.words.try_recv() {
+            match word {
+                Word::Look => {}
+                Word::Stop => self.words.close(),
+            }
+        }
+    }
+
+    /// The data folder may have been moved: then the store in the new place is the true one.
+    fn follow_the_data(&mut self) {
+        if !self.children.is_empty() {
+            return;
+        }
+        let Ok(paths) = Paths::from_env(&self.app.environment) else {
+            return;
+        };
+        if paths.data == self.app.paths.data {
+            return;
+        }
+        let app = &self.app;
+        let opened = App::open(
+            (*app.environment).clone(),
+            app.directory.clone(),
+            Arc::clone(&app.clock),
+        );
+        if let Ok(opened) = opened {
+            self.lock = None;
+            self.ear = Ear::deaf();
+            self.app = opened;
+        }
+    }
+
+    fn take_the_lock(&mut self) {
+        if self.lock.is_some() {
+            return;
+        }
+        let now = self.app.clock.now();
+        if let Ok(lock) = locks::supervisor(&self.app.paths, "starting nights", now) {
+            self.lock = Some(lock);
+            // Without an ear, orders of others are seen at the next tick.
+            self.ear = Ear::open(&self.app.paths).unwrap_or(Ear::deaf());
+        }
+    }
+
+    fn supervising(&self) -> Supervising {
+        if self.lock.is_some() {
+            return Supervising::Here;
+        }
+        match locks::supervisor_holder(&self.app.paths) {
+            Some(holder) => Supervising::Another(holder.to_string()),
+            None => Supervising::Nobody,
+        }
+    }
+
+    /// Looks, starts what may begin, tells the state, and gives how long nothing needs to be looked at.
+    async fn look(&mut self) -> Result<Duration, Problem> {
+        let mut plan = self.plan().await?;
+        let held_back = self
+            .hold_back
+            .is_some_and(|until| tokio::time::Instant::now() < until);
+        if self.lock.is_some() && !held_back && !plan.starts.is_empty() {
+            for start in std::mem::take(&mut plan.starts) {
+                self.begin(&start);
+            }
+            plan = self.plan().await?;
+        }
+        self.stay_awake().await;
+        let wait = self.wait(&plan);
+        self.state.send_if_modified(|state| {
+            let changed = *state != plan.state;
+            *state = plan.state;
+            changed
+        });
+        Ok(wait)
+    }
+
+    async fn plan(&mut self) -> Result<Plan, Problem> {
+        let ours: BTreeSet<String> = self.children.keys().cloned().collect();
+        let mut survey = self.survey(ours.clone()).await?;
+        if self.lock.is_some() {
+            self.tidy(&survey)?;
+            if self.ask_for_what_is_answered(&survey)? {
+                survey = self.survey(ours).await?;
+            }
+        }
+        let around = if survey.asks_for_surroundings() {
+            surroundings::read(&self.app.environment, self.app.clock.now()).await
+        } else {
+            Surroundings::default()
+        };
+        let mut sessions = BTreeMap::new();
+        for project in survey.asks_for_sessions() {
+            let id = project.id.clone();
+            let known = self.counts.get(&id);
+            let count = match known {
+                Some((at, count)) if at.elapsed() < COUNT_IS_GOOD => Some(*count),
+                Some(_) | None => {
+                    let app = self.app.clone();
+                    let counting = tokio::task::spawn_blocking(move || new_sessions(&app, project));
+                    counting.await.unwrap_or(None)
+                }
+            };
+            if let Some(count) = count {
+                let now = tokio::time::Instant::now();
+                self.counts.entry(id.clone()).or_insert((now, count));
+                sessions.insert(id, count);
+            }
+        }
+        Ok(survey.plan(&around, &sessions, self.supervising(), self.trouble.clone()))
+    }
+
+    async fn survey(&self, ours: BTreeSet<String>) -> Result<Survey, Problem> {
+        let app = self.app.clone();
+        let taking = tokio::task::spawn_blocking(move || Survey::take(&app, &ours));
+        taking.await.unwrap_or_else(|error| {
+            Err(Problem::temporary(
+                "supervisor_failed",
+                format!("Looking at the schedule failed: {error}."),
+                "It is tried again within a minute; if it stays, please report it.",
+            ))
+        })
+    }
+
+    /// Writes down rules that are new, and gives up nights whose time is over.
+    fn tidy(&self, survey: &Survey) -> Result<(), Problem> {
+        let over: Vec<_> = survey.over().collect();
+        let rules: Vec<_> = survey.new_rules().collect();
+        if over.is_empty() && rules.is_empty() {
+            return Ok(());
+        }
+        self.app.store.commit("tidy schedule", |tx| {
+            for (project, rule) in &rules {
+                scheduled::set_rule(tx, project, rule)?;
+            }
+            for (project, slot) in &over {
+                scheduled::give_up_others(tx, project, *slot)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// A night that waited for answers goes on by itself once all of them are there; whether one does.
+    fn ask_for_what_is_answered(&self, survey: &Survey) -> Result<bool, Problem> {
+        let mut asked = false;
+        for project in survey.waiting_for_answers() {
+            // A folder that cannot be read is told by the command that shows the questions.
+            if handoff::is_answered(&self.app, project.clone()).unwrap_or(false) {
+                asked = true;
+                self.app
+                    .store
+                    .commit("night answered", |tx| scheduled::request(tx, &project.id))?;
+            }
+        }
+        Ok(asked)
+    }
+
+    fn wait(&self, plan: &Plan) -> Duration {
+        if plan.state.overall == Overall::Working {
+            return PROGRESS;
+        }
+        let until = |at: Instant| {
+            let left = at.duration_since(self.app.clock.now());
+            Duration::try_from(left).unwrap_or(Duration::ZERO)
+        };
+        // Rounded up, so that the moment has come when it is looked at.
+        plan.next
+            .map_or(TICK, |at| until(at) + Duration::from_millis(10))
+            .clamp(Duration::from_millis(200), TICK)
+    }
+
+    /// Keeps the computer awake exactly while a night runs that asks for it.
+    async fn stay_awake(&mut self) {
+        let wanted = self.children.values().any(|night| night.keep_awake);
+        if !wanted {
+            self.awake = None;
+            return;
+        }
+        if self.awake.is_some() {
+            return;
+        }
+        let held = Awake::hold(&self.app.environment).await;
+        // It stays until it can be had: the user sees in the morning why a night did not get far.
+        self.trouble = held
+            .as_ref()
+            .err()
+            .map(|why| format!("The computer could not be kept awake for the last night: {why}."));
+        self.awake = Some(held);
+    }
+
+    fn begin(&mut self, start: &Start) {
+        let request = RunInput {
+            project: Some(start.root.clone().into()),
+            scheduled: start.due.as_ref().map(|due| Scheduled {
+                slot: Some(due.slot),
+                caught_up: start.caught_up,
+                finish_by: due.finish_by.filter(|_| !start.requested),
+            }),
+            ..RunInput::default()
+        };
+        let log = data::open_log(&self.app.paths).map_or_else(|_| Stdio::null(), Stdio::from);
+        let night = Night {
+            slot: start.due.as_ref().map(|due| due.slot),
+            caught_up: start.caught_up,
+            tries: start.tries,
+            requested: start.requested,
+            keep_awake: start.keep_awake,
+        };
+        let started = child::start(
+            &self.launch,
+            &request,
+            start.root.as_ref(),
+            &self.app.environment,
+            log,
+        );
+        self.children.insert(start.project.clone(), night);
+        self.counts.remove(&start.project);
+        let project = start.project.clone();
+        match started {
+            Ok(child) => {
+                let (stop, exits) = (self.stop.clone(), self.exits_in.clone());
+                tokio::spawn(async move {
+                    // The receiver lives as long as there are children.
+                    let _ = exits.send(child.end(project, stop, GRACE).await);
+                });
+            }
+            Err(error) => {
+                let exit = Exit {
+                    project,
+                    status: Err(error),
+                    said: None,
+                };
+                self.ended(&exit, false);
+            }
+        }
+    }
+
+    /// A night's process has ended: what it could not write down itself is written down now.
+    fn ended(&mut self, exit: &Exit, stopping: bool) {
+        let Some(night) = self.children.remove(&exit.project) else {
+            return;
+        };
+        if let Err(problem) = self.settle(exit, &night, stopping) {
+            // What cannot be written down would be begun again and again.
+            self.hold_back = Some(tokio::time::Instant::now() + TICK);
+            self.say_trouble(problem.message);
+        }
+    }
+
+    fn settle(&self, exit: &Exit, night: &Night, stopping: bool) -> Result<(), Problem> {
+        let app = &self.app;
+        let project = exit.project.as_str();
+        let left = app.store.read(|db| {
+            nights::open(db, project, nights::Kind::Run)
+                .map(|open| open.filter(|night| night.state == nights::State::Running))
+        })?;
+        // Only whoever holds its lock may write to a night: another program may have gone on with it.
+        let alone = locks::project(&app.paths, project, "ending a night", app.clock.now());
+        if let (Some(left), Ok(_lock)) = (&left, &alone) {
+            app.store.commit("night interrupted", |tx| {
+                let reason = if stopping {
+                    STOPPED.to_owned()
+                } else {
+                    exit.reason()
+                };
+                nights::stop(tx, left.id, Outcome::Interrupted, &reason, None)
+            })?;
+        }
+        if night.requested && !stopping {
+            app.store.commit("request done", |tx| {
+                scheduled::forget_request(tx, project).map(|_| ())
+            })?;
+        }
+        match night.slot {
+            Some(slot) => self.settle_slot(exit, night, slot, left.map(|night| night.id), stopping),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes down for the night of a schedule what its process did not live to write.
+    fn settle_slot(
+        &self,
+        exit: &Exit,
+        night: &Night,
+        slot: DateTime,
+        left: Option<i64>,
+        stopping: bool,
+    ) -> Result<(), Problem> {
+        let (store, project) = (&self.app.store, exit.project.as_str());
+        let row = store.read(|db| scheduled::get(db, project, slot))?;
+        if row.as_ref().is_some_and(|row| row.state != State::Open) {
+            return Ok(());
+        }
+        let begun = row.as_ref().filter(|row| row.tries > night.tries);
+        let tries = night.tries + 1;
+        let again = later(self.app.clock.now(), tries);
+        let wrote = begun.is_some_and(|row| row.outcome.is_some());
+        let somebody_else = begun.is_none() && row.is_some() && exit.is_orderly();
+        if wrote || somebody_else {
+            // It is not begun again at once.
+            let put_off = begun.is_none_or(|row| row.not_before.is_none());
+            if put_off && !stopping {
+                store.commit("night put off", |tx| {
+                    scheduled::put_off(tx, project, slot, again)
+                })?;
+            }
+            return Ok(());
+        }
+        if stopping && begun.is_none() {
+            return Ok(());
+        }
+        let over = tries >= MOST_TRIES && !stopping && !exit.is_orderly();
+        let ended = Ended {
+            state: if over { State::GivenUp } else { State::Open },
+            night: left.or(row.as_ref().and_then(|row| row.night)),
+            outcome: match (stopping, exit.is_orderly()) {
+                (true, _) => Outcome::Interrupted,
+                (false, true) => Outcome::Deferred,
+                (false, false) => Outcome::Failed,
+            },
+            reason: if stopping {
+                STOPPED.to_owned()
+            } else {
+                exit.reason()
+            },
+            not_before: (!stopping && !over).then_some(again),
+        };
+        store.commit("night settled", |tx| {
+            if begun.is_none() {
+                scheduled::begin(tx, project, slot, night.caught_up)?;
+            }
+            scheduled::end(tx, project, slot, &ended)
+        })
+    }
+
+    async fn end_all(&mut self) {
+        self.stop.cancel();
+        while !self.children.is_empty() {
+            match self.exits.recv().await {
+                Some(exit) => self.ended(&exit, true),
+                None => break,
+            }
+        }
+    }
+
+    fn say_trouble(&mut self, message: String) {
+        self.state.send_modify(|state| {
+            state.overall = Overall::Attention;
+            state.sentence.clone_from(&message);
+            state.trouble = Some(message);
+        });
+    }
+}
+
+/// A computer that wakes up is looked at right away, rather than at the next tick.
+#[cfg(target_os = "linux")]
+async fn look_after_sleep(
+    environment: Arc<BTreeMap<String, String>>,
+    words: mpsc::WeakUnboundedSender<Word>,
+) {
+    let wakings = async {
+        let bus = super::bus::Bus::system(&environment).await?;
+        bus.wakings(|| {
+            if let Some(words) = words.upgrade() {
+                let _ = words.send(Word::Look);
+            }
+        })
+        .await
+    };
+    // Without the bus, the next tick sees that the night is due.
+    let _ = wakings.await;
+}
+
+/// Why a night was interrupted that ended with its host.
+const STOPPED: &str = "It was stopped together with the app; it resumes where it was.";

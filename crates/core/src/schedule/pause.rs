@@ -1,0 +1,70 @@
+//! Nights that the user put off.
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, ToSpan};
+use serde::{Deserialize, Serialize};
+
+use crate::Instant;
+
+/// How long no night begins by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind", content = "until")]
+pub enum Pause {
+    /// Until then.
+    Until(Instant),
+    /// Until the user ends it.
+    Forever,
+}
+
+impl Pause {
+    /// For an hour.
+    #[must_use]
+    pub fn for_an_hour(now: Instant) -> Self {
+        now.checked_add(SignedDuration::from_hours(1))
+            .map_or(Self::Forever, Self::Until)
+    }
+
+    /// Until the next local day begins.
+    #[must_use]
+    pub fn until_tomorrow(now: Instant, zone: &TimeZone) -> Self {
+        let tomorrow = zone.to_datetime(now).date().saturating_add(1.day());
+        zone.to_ambiguous_timestamp(tomorrow.to_datetime(jiff::civil::Time::midnight()))
+            .compatible()
+            .map_or(Self::Forever, Self::Until)
+    }
+
+    /// Whether it holds at `now`.
+    #[must_use]
+    pub fn holds(self, now: Instant) -> bool {
+        match self {
+            Self::Until(until) => now < until,
+            Self::Forever => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_ends_by_itself_except_the_one_for_ever() {
+        let now: Instant = "2026-03-28T22:30:00Z".parse().unwrap();
+        let later = |minutes| now + SignedDuration::from_mins(minutes);
+        let hour = Pause::for_an_hour(now);
+        assert!(hour.holds(now) && hour.holds(later(59)) && !hour.holds(later(60)));
+        // 2026-03-29 begins in this zone (UTC+1) at 23:00 UTC.
+        let zone = TimeZone::fixed(jiff::tz::offset(1));
+        let day = Pause::until_tomorrow(now, &zone);
+        assert_eq!(day, Pause::Until("2026-03-28T23:00:00Z".parse().unwrap()));
+        assert!(Pause::Forever.holds(Instant::MAX));
+    }
+
+    #[test]
+    fn it_survives_being_stored() {
+        for pause in [Pause::Forever, Pause::for_an_hour(Instant::UNIX_EPOCH)] {
+            let text = serde_json::to_string(&pause).unwrap();
+            assert_eq!(serde_json::from_str::<Pause>(&text).unwrap(), pause);
+        }
+    }
+}

@@ -1,0 +1,571 @@
+//! The supervisor with a clock that is set by hand, and nights in processes of their own.
+
+#![cfg(unix)]
+#![allow(clippy::disallowed_methods, reason = "a test writes its own files")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use skillopt_app::context::App;
+use skillopt_app::supervisor::order::Target;
+use skillopt_app::supervisor::{
+    FirstLine, Handle, Launch, Overall, ProjectState, Supervising, Supervisor, SupervisorState, Why,
+};
+use skillopt_core::Instant;
+use skillopt_core::schedule::{Pause, Wait};
+use skillopt_store::nights::{self, Night, Outcome};
+use skillopt_store::scheduled::{self, ScheduledNight, State};
+use skillopt_store::{FixedClock, projects};
+use skillopt_tests::brain::honest;
+use skillopt_tests::home::Home;
+use skillopt_tests::stub_server::{Behaviour, StubServer};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_skillopt-test");
+/// So long a test waits for what must come.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A home with its clock.
+struct Place {
+    home: Home,
+    clock: Arc<FixedClock>,
+    settings: Vec<(String, String)>,
+}
+
+impl Place {
+    /// With the sample's sessions, early on a day of the past; nights are due at 03:17 UTC.
+    fn new() -> Self {
+        let mut place = Self {
+            home: Home::with_sample(PROGRAM),
+            clock: Arc::new(FixedClock::new(at("2026-06-10T02:00:00Z"))),
+            settings: Vec::new(),
+        };
+        place.set("TIME_ZONE", "UTC");
+        place.set("RANDOM_DELAY_MINUTES", "0");
+        place.set("UNMETERED_ONLY", "false");
+        place.set("BATTERY_AT_LEAST", "0");
+        place.set("KEEP_AWAKE", "false");
+        place
+    }
+
+    fn set(&mut self, field: &str, value: &str) {
+        let name = format!("SKILLOPT_{field}");
+        self.settings.retain(|(known, _)| *known != name);
+        self.settings.push((name, value.to_owned()));
+    }
+
+    fn app(&self) -> App {
+        let mut environment: BTreeMap<String, String> = [
+            ("HOME", self.home.home()),
+            ("PATH", PathBuf::from("/usr/bin:/bin")),
+            ("SKILLOPT_DATA_DIR", self.home.data()),
+            (
+                "SKILLOPT_CONFIG_DIR",
+                self.home.home().join("skillopt-config"),
+            ),
+        ]
+        .into_iter()
+        .map(|(name, path)| (name.to_owned(), path.to_str().expect("text").to_owned()))
+        .collect();
+        // There is no system bus for a test.
+        environment.insert(
+            "DBUS_SYSTEM_BUS_ADDRESS".to_owned(),
+            "unix:path=/nowhere/bus".to_owned(),
+        );
+        environment.extend(self.settings.iter().cloned());
+        App::open(environment, self.home.project(), self.clock.clone()).expect("the store opens")
+    }
+
+    /// Registers the sample's project; its id.
+    fn register(&self) -> String {
+        self.register_at(&self.home.project())
+    }
+
+    fn register_at(&self, folder: &Path) -> String {
+        std::fs::create_dir_all(folder).expect("a folder");
+        let app = self.app();
+        let project = app
+            .store
+            .commit("register", |tx| projects::register(tx, folder));
+        project.expect("a project").id
+    }
+
+    fn start(&self) -> Handle {
+        Supervisor::start(self.app(), launch(PROGRAM))
+    }
+
+    /// Sets the clock, and lets the supervisor look.
+    fn go_to(&self, supervisor: &Handle, time: &str) {
+        self.clock.set(at(time));
+        supervisor.poke();
+    }
+
+    fn rows(&self, project: &str) -> Vec<ScheduledNight> {
+        let rows = self
+            .app()
+            .store
+            .read(|db| scheduled::list(db, project, 100));
+        rows.expect("rows")
+    }
+
+    fn nights(&self, project: &str) -> Vec<Night> {
+        let nights = self
+            .app()
+            .store
+            .read(|db| nights::list(db, Some(project), 100));
+        nights.expect("nights")
+    }
+}
+
+fn at(text: &str) -> Instant {
+    text.parse().expect("an instant")
+}
+
+fn launch(program: &str) -> Launch {
+    Launch {
+        program: program.into(),
+        arguments: ["sleep", "run", "--json", "--request"]
+            .map(Into::into)
+            .to_vec(),
+    }
+}
+
+/// Waits until the state is as wanted, and gives it.
+async fn until(
+    supervisor: &Handle,
+    wanted: impl FnMut(&SupervisorState) -> bool,
+) -> SupervisorState {
+    let mut state = supervisor.state();
+    let found = tokio::time::timeout(PATIENCE, state.wait_for(wanted)).await;
+    match found {
+        Ok(found) => found.expect("the supervisor runs").clone(),
+        Err(_) => panic!("it never came to that: {:#?}", supervisor.state().borrow()),
+    }
+}
+
+fn only(state: &SupervisorState) -> &ProjectState {
+    assert_eq!(state.projects.len(), 1);
+    &state.projects[0]
+}
+
+fn is_here(state: &SupervisorState) -> bool {
+    state.supervising == Supervising::Here
+}
+
+fn has_ended(state: &SupervisorState) -> bool {
+    is_here(state) && only(state).running.is_none() && only(state).last.is_some()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_night_that_is_due_runs_once_and_a_missed_one_is_caught_up_once() {
+    let place = Place::new();
+    let project = place.register();
+    let supervisor = place.start();
+    let state = until(&supervisor, is_here).await;
+    assert_eq!(state.overall, Overall::Asleep);
+    let next = only(&state).next.clone().expect("a next night");
+    assert_eq!(next.at, at("2026-06-10T03:17:00Z"));
+    assert!(matches!(
+        state.first_line,
+        FirstLine::Next { projects: 1, .. }
+    ));
+
+    place.go_to(&supervisor, "2026-06-10T03:17:00Z");
+    let state = until(&supervisor, has_ended).await;
+    assert_eq!(state.overall, Overall::WaitingForReview, "{state:#?}");
+    assert_eq!(state.pending_proposals, 1);
+    let next = only(&state).next.clone().expect("a next night");
+    assert_eq!(next.at, at("2026-06-11T03:17:00Z"));
+    // Looking again, later the same day, and after the clock was set back, begins no other.
+    for time in [
+        "2026-06-10T03:18:00Z",
+        "2026-06-10T23:59:00Z",
+        "2026-06-10T01:30:00Z",
+        "2026-06-10T03:17:00Z",
+    ] {
+        place.go_to(&supervisor, time);
+        let day = only(&until(&supervisor, |state| state.sentence.contains("proposal")).await)
+            .next
+            .clone()
+            .expect("a next night");
+        assert_eq!(day.slot.date().to_string(), "2026-06-11", "{time}");
+    }
+    let rows = place.rows(&project);
+    assert_eq!(rows.len(), 1, "{rows:#?}");
+    assert_eq!((rows[0].state, rows[0].tries), (State::Done, 1));
+    assert_eq!(rows[0].outcome, Some(Outcome::Proposed));
+    assert_eq!(place.nights(&project).len(), 1);
+
+    // The computer sleeps for nine days.
+    place.go_to(&supervisor, "2026-06-19T09:00:00Z");
+    until(&supervisor, |state| {
+        has_ended(state)
+            && only(state)
+                .last
+                .as_ref()
+                .is_some_and(|last| last.caught_up_for.is_some())
+    })
+    .await;
+    let rows = place.rows(&project);
+    assert_eq!(rows.len(), 2, "{rows:#?}");
+    assert_eq!(rows[0].slot.to_string(), "2026-06-19T03:17:00");
+    assert!(rows[0].caught_up && rows[0].state == State::Done);
+    assert_eq!(place.nights(&project).len(), 2);
+    supervisor.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_night_that_is_cut_short_is_interrupted_and_goes_on() {
+    let mut place = Place::new();
+    let server = StubServer::start();
+    server
+        .brain(honest)
+        .standing(Behaviour::Answer.after(Duration::from_millis(300)));
+    let url = server.url();
+    for (field, value) in [
+        ("BACKEND", "openai_compatible"),
+        ("MODEL", "stub"),
+        ("ENDPOINT", url.as_str()),
+        ("MODEL_MINER", "false"),
+        ("CONCURRENCY", "1"),
+    ] {
+        place.set(field, value);
+    }
+    let project = place.register();
+    let supervisor = place.start();
+    until(&supervisor, is_here).await;
+    place.go_to(&supervisor, "2026-06-10T03:17:00Z");
+    let state = until(&supervisor, |state| {
+        only(state)
+            .running
+            .as_ref()
+            .is_some_and(|running| running.calls_of_night > 1)
+    })
+    .await;
+    assert_eq!(state.overall, Overall::Working);
+    assert!(
+        only(&state)
+            .running
+            .as_ref()
+            .is_some_and(|running| running.stage.is_some())
+    );
+    supervisor.shutdown().await;
+    let night = &place.nights(&project)[0];
+    assert_eq!(
+        (night.state, night.outcome),
+        (nights::State::Stopped, Some(Outcome::Interrupted)),
+        "{night:#?}"
+    );
+    let rows = place.rows(&project);
+    assert_eq!(rows.len(), 1);
+    assert_eq!(
+        (rows[0].state, rows[0].outcome),
+        (State::Open, Some(Outcome::Interrupted))
+    );
+
+    // Whoever starts next goes on with that very night.
+    let supervisor = place.start();
+    until(&supervisor, |state| {
+        has_ended(state)
+            && only(state)
+                .last
+                .as_ref()
+                .is_some_and(|last| last.outcome == Outcome::Proposed)
+    })
+    .await;
+    let nights = place.nights(&project);
+    assert_eq!(nights.len(), 1, "{nights:#?}");
+    assert_eq!(
+        (nights[0].state, nights[0].resumes),
+        (nights::State::Ended, 1)
+    );
+    let rows = place.rows(&project);
+    assert_eq!((rows[0].state, rows[0].tries), (State::Done, 2));
+    supervisor.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pause_survives_a_restart_and_holds_nothing_asked_for_by_hand() {
+    let place = Place::new();
+    let project = place.register();
+    let supervisor = place.start();
+    until(&supervisor, is_here).await;
+    supervisor.pause(Pause::Forever).expect("a pause");
+    supervisor.shutdown().await;
+
+    place.clock.set(at("2026-06-10T04:00:00Z"));
+    let supervisor = place.start();
+    let state = until(&supervisor, is_here).await;
+    assert_eq!(state.overall, Overall::Paused);
+    assert_eq!(state.first_line, FirstLine::Paused { until: None });
+    assert!(only(&state).due && only(&state).running.is_none());
+    assert_eq!(place.rows(&project), []);
+
+    supervisor.run_now(&project).expect("a request");
+    until(&supervisor, |state| {
+        has_ended(state) && !only(state).requested
+    })
+    .await;
+    // It was the night that was due.
+    let rows = place.rows(&project);
+    assert_eq!((rows.len(), rows[0].state), (1, State::Done));
+    assert!(supervisor.resume().expect("the end of the pause"));
+    until(&supervisor, |state| {
+        state.pause.is_none() && has_ended(state)
+    })
+    .await;
+    assert_eq!(place.nights(&project).len(), 1);
+    supervisor.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_supervisors_one_starts_nights_and_the_other_takes_over() {
+    let place = Place::new();
+    let project = place.register();
+    let first = place.start();
+    until(&first, is_here).await;
+    let second = place.start();
+    let state = until(&second, |state| !state.sentence.is_empty()).await;
+    assert!(matches!(state.supervising, Supervising::Another(_)));
+    place.clock.set(at("2026-06-10T03:17:00Z"));
+    second.poke();
+    first.poke();
+    until(&first, has_ended).await;
+    second.poke();
+    until(&second, |state| only(state).last.is_some()).await;
+    assert_eq!(place.nights(&project).len(), 1);
+    // An order given at the second is carried out by the first.
+    second.run_now(&project).expect("a request");
+    until(&first, |state| {
+        has_ended(state) && place.nights(&project).len() == 2
+    })
+    .await;
+    first.shutdown().await;
+    second.poke();
+    until(&second, is_here).await;
+    place.go_to(&second, "2026-06-11T03:17:00Z");
+    until(&second, |state| {
+        has_ended(state) && place.rows(&project).len() == 2
+    })
+    .await;
+    second.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nights_of_one_provider_run_one_after_the_other() {
+    let mut place = Place::new();
+    let server = StubServer::start();
+    server
+        .brain(honest)
+        .standing(Behaviour::Answer.after(Duration::from_millis(100)));
+    place.set("BACKEND", "openai_compatible");
+    place.set("MODEL", "stub");
+    place.set("ENDPOINT", &server.url());
+    place.set("MODEL_MINER", "false");
+    // Both projects read the sample's sessions.
+    place.set("SCOPE", "all");
+    let one = place.register();
+    let other = place.register_at(&place.home.home().join("work/other"));
+    let supervisor = place.start();
+    until(&supervisor, is_here).await;
+    supervisor.run_now(&one).expect("a request");
+    supervisor.run_now(&other).expect("a request");
+    let mut state = supervisor.state();
+    let mut waited = false;
+    let both = async {
+        loop {
+            {
+                let now = state.borrow_and_update();
+                let running = now
+                    .projects
+                    .iter()
+                    .filter(|project| project.running.is_some());
+                assert!(running.count() <= 1, "{now:#?}");
+                waited |= now.projects.iter().any(|project| {
+                    project
+                        .waits
+                        .iter()
+                        .any(|why| matches!(why, Why::Provider { .. }))
+                });
+                if now
+                    .projects
+                    .iter()
+                    .all(|project| project.last.is_some() && !project.requested)
+                {
+                    break;
+                }
+            }
+            state.changed().await.expect("the supervisor runs");
+        }
+    };
+    tokio::time::timeout(PATIENCE, both)
+        .await
+        .expect("both nights end");
+    assert!(waited, "the second said what it waits for");
+    supervisor.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_night_waits_for_its_conditions_and_says_so_unless_it_is_asked_for() {
+    let mut place = Place::new();
+    let supplies = place.home.path().join("sys/class/power_supply/BAT0");
+    std::fs::create_dir_all(&supplies).expect("a folder");
+    for (file, text) in [
+        ("type", "Battery"),
+        ("status", "Discharging"),
+        ("capacity", "30"),
+    ] {
+        std::fs::write(supplies.join(file), text).expect("a file");
+    }
+    place.set("BATTERY_AT_LEAST", "50");
+    place.set("UNMETERED_ONLY", "true");
+    let sys = place
+        .home
+        .path()
+        .join("sys")
+        .to_str()
+        .expect("text")
+        .to_owned();
+    place.settings.push(("SYSFS_PATH".to_owned(), sys));
+    let project = place.register();
+    let supervisor = place.start();
+    until(&supervisor, is_here).await;
+    place.go_to(&supervisor, "2026-06-10T03:17:00Z");
+    let state = until(&supervisor, |state| {
+        only(state).due && !only(state).waits.is_empty()
+    })
+    .await;
+    assert_eq!(only(&state).waits, [Why::Condition(Wait::Power)]);
+    assert_eq!(state.sentence, "customer-letters: Waiting for power");
+    // There is no bus: the network is not known, which is allowed and said.
+    assert_eq!(
+        only(&state).unknown,
+        [skillopt_core::schedule::Unknown::Network]
+    );
+    assert_eq!(place.nights(&project).len(), 0);
+
+    // The battery is charged: the night of three o'clock runs.
+    std::fs::write(supplies.join("capacity"), "80").expect("a file");
+    place.go_to(&supervisor, "2026-06-10T05:00:00Z");
+    until(&supervisor, has_ended).await;
+    assert!(place.rows(&project)[0].caught_up);
+
+    // Asked for by hand, nothing is waited for.
+    std::fs::write(supplies.join("capacity"), "3").expect("a file");
+    supervisor.run_now(&project).expect("a request");
+    until(&supervisor, |state| {
+        has_ended(state) && place.nights(&project).len() == 2
+    })
+    .await;
+    supervisor.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_night_whose_process_dies_is_tried_again_given_up_and_told_after_three() {
+    let place = Place::new();
+    let project = place.register();
+    let supervisor = Supervisor::start(place.app(), launch("/bin/false"));
+    until(&supervisor, is_here).await;
+    for (day, failures) in [(10, 1), (11, 2), (12, 3)] {
+        for (try_number, time) in ["03:17:00", "03:23:00", "03:40:00"].into_iter().enumerate() {
+            place.go_to(&supervisor, &format!("2026-06-{day}T{time}Z"));
+            until(&supervisor, |_| {
+                place.rows(&project).first().is_some_and(|row| {
+                    row.slot.day() == day
+                        && row.tries == try_number as u64 + 1
+                        && row.outcome == Some(Outcome::Failed)
+                })
+            })
+            .await;
+        }
+        let row = &place.rows(&project)[0];
+        assert_eq!(row.state, State::GivenUp, "{row:#?}");
+        assert!(row.reason.contains("ended unexpectedly"), "{}", row.reason);
+        supervisor.poke();
+        until(&supervisor, |state| only(state).failures == failures).await;
+    }
+    let state = until(&supervisor, |state| state.overall == Overall::Attention).await;
+    assert!(
+        state
+            .sentence
+            .starts_with("3 nights of customer-letters failed in a row"),
+        "{}",
+        state.sentence
+    );
+    supervisor.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_night_is_cancelled_for_good() {
+    let mut place = Place::new();
+    let server = StubServer::start();
+    server
+        .brain(honest)
+        .standing(Behaviour::Answer.after(Duration::from_millis(300)));
+    place.set("BACKEND", "openai_compatible");
+    place.set("MODEL", "stub");
+    place.set("ENDPOINT", &server.url());
+    place.set("MODEL_MINER", "false");
+    let project = place.register();
+    let supervisor = place.start();
+    until(&supervisor, is_here).await;
+    place.go_to(&supervisor, "2026-06-10T03:17:00Z");
+    until(&supervisor, |state| {
+        only(state)
+            .running
+            .as_ref()
+            .is_some_and(|running| running.night.is_some())
+    })
+    .await;
+    assert!(
+        supervisor
+            .cancel(&Target::Project(project.clone()))
+            .expect("an order")
+    );
+    until(&supervisor, has_ended).await;
+    let nights = place.nights(&project);
+    assert_eq!((nights.len(), nights[0].state), (1, nights::State::Ended));
+    assert_eq!(nights[0].outcome, Some(Outcome::Interrupted));
+    // The user ended the night of this date.
+    assert_eq!(place.rows(&project)[0].state, State::Done);
+    supervisor.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_night_that_waited_for_answers_goes_on_when_all_of_them_are_there() {
+    let mut place = Place::new();
+    place.set("BACKEND", "handoff");
+    let project = place.register();
+    let supervisor = place.start();
+    until(&supervisor, is_here).await;
+    place.go_to(&supervisor, "2026-06-10T03:17:00Z");
+    until(&supervisor, has_ended).await;
+    let night = &place.nights(&project)[0];
+    assert_eq!(
+        night.outcome,
+        Some(Outcome::WaitingForAnswers),
+        "{night:#?}"
+    );
+    let asked = place
+        .home
+        .run_with(&["handoff", "--json"], &[("SKILLOPT_BACKEND", "handoff")])
+        .json();
+    let pending = asked["pending"].as_array().expect("questions");
+    assert!(pending.len() > 1, "{asked:#}");
+    let answers = PathBuf::from(asked["answers"].as_str().expect("a folder"));
+    std::fs::create_dir_all(&answers).expect("a folder");
+    let answer = |question: &serde_json::Value| {
+        let id = question["id"].as_str().expect("an id");
+        std::fs::write(answers.join(format!("{id}.md")), "[]").expect("an answer");
+    };
+    answer(&pending[0]);
+    supervisor.poke();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(place.nights(&project)[0].resumes, 0, "one is missing");
+    pending.iter().for_each(answer);
+    supervisor.poke();
+    until(&supervisor, |_| place.nights(&project)[0].resumes == 1).await;
+    until(&supervisor, has_ended).await;
+    supervisor.shutdown().await;
+}
