@@ -18,6 +18,24 @@ fn a_proposal_says_what_it_is_and_what_it_rests_on() {
     let request = document["requests"][delta].as_str().unwrap();
     let quote = document["rules"][0]["quotes"][0].as_str().unwrap();
     assert!(!request.is_empty() && !quote.is_empty(), "{document}");
+    // The window shows both replies to a task, and the documents line by line.
+    for side in ["before", "after"] {
+        let reply = document["replies"][delta][side]["text"].as_str();
+        assert!(reply.is_some_and(|text| !text.is_empty()), "{document}");
+    }
+    let added: Vec<_> = document["diff"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|line| line["change"] == "added")
+        .collect();
+    let rule = document["rules"][0]["content"].as_str().unwrap();
+    assert!(
+        added
+            .iter()
+            .any(|line| line["parts"][0]["text"] == format!("- {rule}")),
+        "{added:?}"
+    );
 
     let text = home.run(&["proposal", "show"]).out;
     assert!(

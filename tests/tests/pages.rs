@@ -104,13 +104,27 @@ fn repository(may: Option<Restriction>) -> &'static str {
 
 #[test]
 fn the_page_of_settings_is_the_table() {
-    let path = root().join("docs/settings.md");
-    let page = settings_page();
+    is_written("docs/settings.md", &settings_page());
+}
+
+/// That a generated file holds `text`; it is written first when `cargo xtask docs` asks for it.
+fn is_written(file: &str, text: &str) {
+    let path = root().join(file);
     if std::env::var_os("SKILLOPT_WRITE_PAGES").is_some() {
-        let mut file = std::fs::File::create(&path).expect("docs/ can be written");
-        std::io::Write::write_all(&mut file, page.as_bytes()).expect("docs/ can be written");
+        std::fs::create_dir_all(path.parent().expect("it lies in a folder"))
+            .expect("the folder can be made");
+        let mut file = std::fs::File::create(&path).expect("the file can be written");
+        std::io::Write::write_all(&mut file, text.as_bytes()).expect("the file can be written");
     }
-    assert_eq!(read(&path), page, "run `cargo xtask docs`");
+    assert_eq!(read(&path), text, "run `cargo xtask docs`");
+}
+
+#[test]
+fn the_types_of_the_window_are_those_of_the_commands() {
+    is_written(
+        "ui/src/backend/generated.ts",
+        &skillopt_app::typescript::interface(),
+    );
 }
 
 #[test]

@@ -15,6 +15,7 @@ use crate::context::App;
 
 /// Which settings hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "BackendListInput", optional_fields = nullable))]
 pub struct ListInput {
     /// Those of this project; those of the folder the user is in when empty.
     pub project: Option<PathBuf>,
@@ -22,6 +23,7 @@ pub struct ListInput {
 
 /// One backend in the list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BackendRow {
     /// Its name in the settings.
     pub name: String,
@@ -65,6 +67,7 @@ pub async fn list(app: &App, input: ListInput) -> Result<Vec<BackendRow>, Proble
 
 /// Which backend is tested.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "BackendTestInput", optional_fields = nullable))]
 pub struct TestInput {
     /// The project whose settings hold; that of the folder the user is in when empty.
     pub project: Option<PathBuf>,
@@ -74,6 +77,11 @@ pub struct TestInput {
 
 /// What came of a test.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(
+    feature = "typescript",
+    derive(ts_rs::TS),
+    ts(rename = "TestedBackend")
+)]
 pub struct Tested {
     /// Its name in the settings.
     pub backend: String,
@@ -91,6 +99,11 @@ pub struct Tested {
 
 /// Every backend that was tested.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(
+    feature = "typescript",
+    derive(ts_rs::TS),
+    ts(rename = "BackendTested")
+)]
 pub struct TestOutput {
     /// Whether all of them work.
     pub works: bool,

@@ -33,6 +33,12 @@ macro_rules! commands {
             }
         }
 
+        /// Tells the types of every command; a type that is unknown to TypeScript does not compile here.
+        #[cfg(feature = "typescript")]
+        pub(crate) fn describe(interface: &mut crate::typescript::Interface) {
+            $(interface.command::<$input, $output>($name, concat!($($doc),+).trim());)+
+        }
+
         /// Carries out a command.
         pub async fn execute(app: &App, command: Command) -> Result<Output, Problem> {
             match command {

@@ -15,6 +15,7 @@ use crate::project::Which;
 
 /// One setting with its value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SettingRow {
     /// Its name.
     pub key: String,
@@ -61,6 +62,7 @@ pub async fn show(app: &App, which: Which) -> Result<Vec<SettingRow>, Problem> {
 
 /// A setting to change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct SetInput {
     /// Its name.
     pub key: String,
@@ -68,6 +70,7 @@ pub struct SetInput {
     pub value: Option<String>,
     /// Change it for this project only.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub for_project: bool,
     /// The project.
     pub project: Option<PathBuf>,
@@ -166,6 +169,7 @@ pub(crate) fn change(
 
 /// A setting to explain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct ExplainInput {
     /// Its name.
     pub key: String,
@@ -182,6 +186,7 @@ pub async fn explain(app: &App, input: ExplainInput) -> Result<Box<Explanation>,
 
 /// The prompts of a night, and where words of the user's own are looked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Prompts {
     /// The file: one JSON object of names and texts.
     pub file: PathBuf,

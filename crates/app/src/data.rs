@@ -13,6 +13,7 @@ use crate::context::App;
 
 /// A folder to copy or move to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct ToInput {
     /// The folder; must be new or empty.
     pub to: PathBuf,
@@ -20,22 +21,27 @@ pub struct ToInput {
 
 /// What is deleted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct PurgeInput {
     /// Everything of one project, or with `evidence` only that.
     pub project: Option<PathBuf>,
     /// Prompts, replies and digests, of every project when none is named; verdicts, proposals and backups stay.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub evidence: bool,
     /// Everything.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub everything: bool,
     /// Do it; otherwise only show what would be deleted.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub apply: bool,
 }
 
 /// What was, or would be, done.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Done {
     /// Whether it was done.
     pub applied: bool,
@@ -192,11 +198,13 @@ pub async fn keep_copy(app: &App, _: Nothing) -> Result<Done, Problem> {
 
 /// What a database is restored from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct RestoreInput {
     /// The copy; the newest sound one when empty.
     pub from: Option<PathBuf>,
     /// Do it; otherwise only show what would be done.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub apply: bool,
 }
 

@@ -18,6 +18,7 @@ use crate::sleep::{self, RunInput};
 
 /// What is asked of a demonstration.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct DemoInput {
     /// A new or empty folder for the sample project and its home; a temporary one when empty.
     pub folder: Option<PathBuf>,
@@ -25,6 +26,7 @@ pub struct DemoInput {
 
 /// The night of the demonstration, and what it proposes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Demonstration {
     /// The home folder with the sample sessions.
     pub home: PathBuf,

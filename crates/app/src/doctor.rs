@@ -17,16 +17,19 @@ mod sessions;
 
 /// What is checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct DoctorInput {
     /// The project; the folder the user is in when empty.
     pub project: Option<PathBuf>,
     /// Check as the scheduled run would find things: with the bare environment of cron.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub as_scheduled: bool,
 }
 
 /// How one check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Health {
     /// Fine.
@@ -39,6 +42,7 @@ pub enum Health {
 
 /// One check.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Finding {
     /// What was checked.
     pub subject: String,
@@ -54,6 +58,7 @@ pub struct Finding {
 
 /// All checks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Diagnosis {
     /// Whether a night would work.
     pub healthy: bool,

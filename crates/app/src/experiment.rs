@@ -13,6 +13,7 @@ use crate::sleep::as_problem;
 
 /// What is asked of an experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct ExperimentInput {
     /// `researcher` or `programmer`.
     pub persona: String,
@@ -20,6 +21,7 @@ pub struct ExperimentInput {
     pub nights: u32,
     /// Only the first tasks; 0 for all.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub limit_tasks: usize,
 }
 

@@ -15,6 +15,7 @@ use crate::project::Which;
 
 /// The open questions of a project.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Questions {
     /// The folder they lie in.
     pub folder: PathBuf,
@@ -22,6 +23,12 @@ pub struct Questions {
     pub answers: PathBuf,
     /// The questions as in `pending.json`, each with whether its answer file is there and why it is
     /// no answer.
+    #[cfg_attr(
+        feature = "typescript",
+        ts(
+            type = "Array<{ id: string, answer_file: string, max_tokens: number, prompt: string, kind: string, sample: number, refused: string | null, answered: boolean }>"
+        )
+    )]
     pub pending: Vec<Value>,
     /// The same for a person to read.
     pub prompts: PathBuf,

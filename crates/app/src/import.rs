@@ -28,16 +28,19 @@ const MOST_NAMED: usize = 10;
 
 /// What is taken over.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct ImportInput {
     /// The folder of the reference; `~/.skillopt-sleep` when empty.
     pub from: Option<PathBuf>,
     /// Do it; otherwise only show what would be taken over.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub apply: bool,
 }
 
 /// What was, or would be, taken over.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Imported {
     /// Whether it was done.
     pub applied: bool,

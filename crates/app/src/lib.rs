@@ -10,6 +10,7 @@ pub mod context;
 mod crontab;
 pub mod data;
 pub mod demo;
+pub mod diff;
 pub mod doctor;
 pub mod experiment;
 pub mod handoff;
@@ -25,11 +26,14 @@ pub mod spend;
 pub mod supervisor;
 #[cfg(test)]
 mod test_home;
+#[cfg(feature = "typescript")]
+pub mod typescript;
 
 use serde::{Deserialize, Serialize};
 
 /// The input of a command that takes none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Nothing {}
 
 pub use skillopt_core::Problem;

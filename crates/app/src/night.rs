@@ -16,19 +16,23 @@ use crate::context::App;
 
 /// Which nights.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "NightListInput", optional_fields = nullable))]
 pub struct ListInput {
     /// Of one project; the folder the user is in when empty.
     pub project: Option<PathBuf>,
     /// Of every project.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub everywhere: bool,
     /// At most so many; 0 for twenty.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub limit: usize,
 }
 
 /// One night in a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NightRow {
     /// The night, without its pins and report.
     pub id: i64,
@@ -43,10 +47,13 @@ pub struct NightRow {
     /// In a sentence.
     pub reason: String,
     /// When it began.
+    #[cfg_attr(feature = "typescript", ts(type = "string"))]
     pub started_at: skillopt_core::Instant,
     /// When it ended or stopped.
+    #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
     pub ended_at: Option<skillopt_core::Instant>,
     /// When a deferred one goes on.
+    #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
     pub until: Option<skillopt_core::Instant>,
 }
 
@@ -77,6 +84,7 @@ pub async fn list(app: &App, input: ListInput) -> Result<Vec<NightRow>, Problem>
 
 /// Which night; the newest of the project when empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "NightShowInput", optional_fields = nullable))]
 pub struct ShowInput {
     /// Its id.
     pub id: Option<i64>,
@@ -84,16 +92,19 @@ pub struct ShowInput {
     pub project: Option<PathBuf>,
     /// Also its events.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub events: bool,
 }
 
 /// A night with its stages.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "NightShown"))]
 pub struct Shown {
     /// The night.
     #[serde(flatten)]
     pub night: NightRow,
     /// Its report, once it ended.
+    #[cfg_attr(feature = "typescript", ts(type = "Partial<NightReport> | null"))]
     pub report: Option<Value>,
     /// Its stages with the number of calls by state.
     pub stages: Vec<StageRow>,
@@ -101,16 +112,22 @@ pub struct Shown {
     pub spend: Spend,
     /// Its events, when asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(as = "Vec<skillopt_store::events::Event>"))]
     pub events: Vec<Value>,
 }
 
 /// One stage.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StageRow {
     /// The stage.
     #[serde(flatten)]
     pub stage: Stage,
     /// Calls by state.
+    #[cfg_attr(
+        feature = "typescript",
+        ts(as = "std::collections::BTreeMap<String, u64>")
+    )]
     pub calls: Value,
     /// Whether nothing of it is left to do. A stage of questions has no output of its own.
     pub done: bool,
@@ -169,6 +186,7 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
 
 /// Which night is recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct RecordInput {
     /// Its id; the newest of the project when empty.
     pub id: Option<i64>,
@@ -180,6 +198,7 @@ pub struct RecordInput {
 
 /// What was recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Recorded {
     /// The night.
     pub id: i64,
@@ -224,6 +243,7 @@ pub async fn record(app: &App, input: RecordInput) -> Result<Recorded, Problem> 
 
 /// Which night is stopped; the unfinished one of the project when empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct CancelInput {
     /// Its id.
     pub id: Option<i64>,
@@ -233,6 +253,7 @@ pub struct CancelInput {
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Cancelled {
     /// The night.
     pub id: i64,

@@ -14,6 +14,7 @@ use crate::schedule;
 
 /// Which project; the folder the user is in when empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct Which {
     /// Its folder.
     pub project: Option<PathBuf>,
@@ -21,6 +22,7 @@ pub struct Which {
 
 /// A new place of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct MoveInput {
     /// Id of the project, or the folder it was in.
     pub project: String,
@@ -30,6 +32,7 @@ pub struct MoveInput {
 
 /// One project with where it stands.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ProjectRow {
     /// The project.
     #[serde(flatten)]
@@ -37,6 +40,7 @@ pub struct ProjectRow {
     /// Whether its folder is there.
     pub present: bool,
     /// When its last night ended or stopped.
+    #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
     pub last_night: Option<Instant>,
     /// How it ended.
     pub last_outcome: Option<Outcome>,

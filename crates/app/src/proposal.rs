@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use skillopt_core::Problem;
 use skillopt_core::agent::Agent;
 use skillopt_core::document::TargetKind;
@@ -14,6 +14,7 @@ use skillopt_settings::Settings;
 use skillopt_sleep::adopt::{self, PlannedDocument, RejectedRules, Selection};
 use skillopt_sleep::context::Context;
 use skillopt_sleep::evidence::Evidence;
+use skillopt_sleep::replies::{self, Replies};
 use skillopt_sleep::revalidate;
 use skillopt_sleep::selection::rejected_rules;
 use skillopt_store::proposals::{self, Proposal, ProposalTarget, State};
@@ -21,29 +22,52 @@ use skillopt_store::receipts::{self, Receipt};
 use skillopt_store::{blobs, files};
 
 use crate::context::App;
+use crate::diff::{self, DiffLine};
 use crate::sleep::as_problem;
 
 /// Which proposals.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "ProposalListInput", optional_fields = nullable))]
 pub struct ListInput {
     /// Of one project; the folder the user is in when empty.
     pub project: Option<PathBuf>,
     /// Also those that were decided.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub all: bool,
     /// Of every project.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub everywhere: bool,
 }
 
 /// One proposal in a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ProposalRow {
     /// The proposal.
     #[serde(flatten)]
     pub proposal: Proposal,
-    /// Its documents: id, path, before, after, state.
-    pub targets: Vec<Value>,
+    /// Its documents.
+    pub targets: Vec<TargetRow>,
+}
+
+/// One document of a proposal in a list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct TargetRow {
+    /// Id of the target.
+    pub id: String,
+    /// Where the agent looks for it.
+    pub path: String,
+    /// Held-out score of the document as it is.
+    pub before: Option<f64>,
+    /// Held-out score of the proposed document.
+    pub after: Option<f64>,
+    /// Where it stands.
+    pub state: proposals::TargetState,
+    /// How many rules it changes.
+    pub rules: usize,
 }
 
 /// Lists proposals, newest first.
@@ -56,15 +80,13 @@ pub async fn list(app: &App, input: ListInput) -> Result<Vec<ProposalRow>, Probl
             }
             let targets = proposals::targets(db, &proposal.id)?
                 .into_iter()
-                .map(|target| {
-                    json!({
-                        "id": target.target,
-                        "path": target.live_path,
-                        "before": target.before,
-                        "after": target.after,
-                        "state": target.state,
-                        "rules": target.edits.len(),
-                    })
+                .map(|target| TargetRow {
+                    id: target.target,
+                    path: target.live_path,
+                    before: target.before,
+                    after: target.after,
+                    state: target.state,
+                    rules: target.edits.len(),
                 })
                 .collect();
             rows.push(ProposalRow { proposal, targets });
@@ -75,6 +97,7 @@ pub async fn list(app: &App, input: ListInput) -> Result<Vec<ProposalRow>, Probl
 
 /// Which proposal; the newest that waits when empty, or else the newest.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "ProposalShowInput", optional_fields = nullable))]
 pub struct ShowInput {
     /// Its id.
     pub id: Option<String>,
@@ -84,6 +107,7 @@ pub struct ShowInput {
 
 /// One document of a proposal, for review.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ShownDocument {
     /// Id of the target.
     pub target: String,
@@ -104,25 +128,36 @@ pub struct ShownDocument {
     /// Held-out score of the proposed document.
     pub after: Option<f64>,
     /// The per-task table.
+    #[cfg_attr(feature = "typescript", ts(as = "Option<Decision>"))]
     pub decision: Value,
     /// The requests of the tasks in the table, redacted, by id.
     pub requests: BTreeMap<String, String>,
+    /// What was answered to these tasks before and after, by id; empty once the replies have expired.
+    pub replies: BTreeMap<String, Replies>,
     /// Rules with the numbers they are chosen by.
     pub rules: Vec<Rule>,
     /// What the scan found.
+    #[cfg_attr(
+        feature = "typescript",
+        ts(type = "Array<{ kind: FlagKind, line: number, excerpt: string, sentence: string }>")
+    )]
     pub flags: Value,
     /// What the loader would warn about.
+    #[cfg_attr(feature = "typescript", ts(as = "Option<Vec<String>>"))]
     pub warnings: Value,
     /// The document as it was when the proposal was made.
     pub text_before: String,
     /// The proposed document.
     pub text_after: String,
+    /// Both documents line by line.
+    pub diff: Vec<DiffLine>,
     /// Whether the file is still as it was; otherwise what waits cannot be adopted.
     pub unchanged: bool,
 }
 
 /// One rule of a proposal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Rule {
     /// Its number over the whole proposal, from 1.
     pub number: usize,
@@ -139,6 +174,11 @@ pub struct Rule {
 
 /// A proposal for review.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(
+    feature = "typescript",
+    derive(ts_rs::TS),
+    ts(rename = "ProposalShown")
+)]
 pub struct Shown {
     /// The proposal.
     #[serde(flatten)]
@@ -187,8 +227,11 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             .unwrap_or_default();
         simulated |= target.detail.get("simulated") == Some(&Value::Bool(true));
+        let text_after = adopt::proposed_text(&context, &target)?;
         documents.push(ShownDocument {
-            text_after: adopt::proposed_text(&context, &target)?,
+            replies: replies::of(&context, &proposal, &target)?,
+            diff: diff::lines(&text_before, &text_after),
+            text_after,
             text_before,
             unchanged,
             sentence: target
@@ -271,6 +314,7 @@ fn newest_decided(
 
 /// What is adopted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct AdoptInput {
     /// Id of the proposal; the newest that waits when empty.
     pub id: Option<String>,
@@ -278,26 +322,32 @@ pub struct AdoptInput {
     pub project: Option<PathBuf>,
     /// Ids of documents, or names of skills; all when empty.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub targets: Vec<String>,
     /// Only documents of this kind.
     #[serde(default)]
     pub kind: Option<TargetKind>,
     /// Numbers of rules; all that were not rejected when empty.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub rules: Vec<usize>,
     /// Only show what would be written.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub plan_only: bool,
     /// Flags were read and are accepted.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub confirm_flags: bool,
     /// Test a chosen subset on the held-out tasks first, and adopt it only when it is better.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub validate: bool,
 }
 
 /// What was, or would be, written.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AdoptOutput {
     /// Id of the proposal.
     pub proposal: String,
@@ -408,6 +458,7 @@ fn to_know(
 
 /// What is rejected.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct RejectInput {
     /// Id of the proposal; the newest that waits when empty.
     pub id: Option<String>,
@@ -415,17 +466,21 @@ pub struct RejectInput {
     pub project: Option<PathBuf>,
     /// Ids of documents; all when empty.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub targets: Vec<String>,
     /// Numbers of rules; all when empty.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub rules: Vec<usize>,
     /// Why; the optimizer is reminded of it.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub reason: String,
 }
 
 /// What was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Rejected {
     /// Id of the proposal.
     pub proposal: String,
@@ -459,6 +514,7 @@ pub async fn reject(app: &App, input: RejectInput) -> Result<Rejected, Problem> 
 
 /// What is taken back.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct RollbackInput {
     /// Id of the proposal; the newest adopted one of the project when empty.
     pub id: Option<String>,
@@ -466,11 +522,13 @@ pub struct RollbackInput {
     pub project: Option<PathBuf>,
     /// Only show what would be written.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub plan_only: bool,
 }
 
 /// What was, or would be, taken back.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RolledBack {
     /// Id of the proposal.
     pub proposal: String,

@@ -22,11 +22,13 @@ const OF_CRON: [&str; 4] = ["HOME", "LOGNAME", "USER", "SHELL"];
 
 /// What is scheduled.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct ScheduleInput {
     /// The project; the folder the user is in when empty.
     pub project: Option<PathBuf>,
     /// Only show the line.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub plan_only: bool,
     /// The program to start: the one that is running.
     pub program: PathBuf,
@@ -34,16 +36,19 @@ pub struct ScheduleInput {
 
 /// What is taken off the schedule.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct UnscheduleInput {
     /// The project; the folder the user is in when empty.
     pub project: Option<PathBuf>,
     /// Every project.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub all: bool,
 }
 
 /// The schedule after a change.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Scheduled {
     /// Whether the crontab was changed.
     pub changed: bool,

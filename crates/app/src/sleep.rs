@@ -37,6 +37,7 @@ const FIRST_WORDS: usize = 60;
 
 /// What is asked of a night.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct RunInput {
     /// The project; the folder the user is in when empty.
     pub project: Option<PathBuf>,
@@ -44,12 +45,15 @@ pub struct RunInput {
     pub tasks_file: Option<PathBuf>,
     /// Spend like a night, propose nothing.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub rehearsal: bool,
     /// Go on with the night that was stopped, and begin none.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub resume: bool,
     /// Look once more at what earlier nights have dealt with.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub again: bool,
     /// It is the night of the project's schedule, which runs once.
     #[serde(default)]
@@ -58,6 +62,7 @@ pub struct RunInput {
 
 /// A night and the exit code it stands for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunOutput {
     /// The report.
     pub report: NightReport,
@@ -108,6 +113,7 @@ pub async fn run(app: &App, input: RunInput) -> Result<Box<RunOutput>, Problem> 
 
 /// What is asked of a preview.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct DryRunInput {
     /// The project; the folder the user is in when empty.
     pub project: Option<PathBuf>,
@@ -115,6 +121,7 @@ pub struct DryRunInput {
     pub tasks_file: Option<PathBuf>,
     /// Look once more at what earlier nights have dealt with.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub again: bool,
 }
 
@@ -154,6 +161,7 @@ pub(crate) fn as_problem(stop: Stop) -> Problem {
 
 /// Where a project stands.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Status {
     /// Number of the last night that had tasks.
     pub night: u64,
@@ -193,10 +201,15 @@ pub struct Status {
     /// How the last night ended, in a sentence.
     pub last: Option<String>,
     /// Rules in the user's own words, untested, from the last night that had some.
+    #[cfg_attr(
+        feature = "typescript",
+        ts(as = "Option<Vec<skillopt_sleep::report::Suggestion>>")
+    )]
     pub suggestions: Value,
     /// Id of that night.
     pub suggestions_of: Option<i64>,
     /// What is still missing, from the last night that said so.
+    #[cfg_attr(feature = "typescript", ts(as = "Option<Vec<String>>"))]
     pub missing: Value,
 }
 
@@ -329,14 +342,17 @@ fn history(night: &Night) -> Value {
 
 /// What is asked of a harvest.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct HarvestInput {
     /// The project; the folder the user is in when empty.
     pub project: Option<PathBuf>,
     /// Ignore the look-back.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub all_time: bool,
     /// Give the digests of the sessions rather than their tasks.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub digests: bool,
     /// Write a tasks file for review.
     pub output: Option<PathBuf>,
@@ -344,9 +360,11 @@ pub struct HarvestInput {
 
 /// What a night would read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Harvested {
     /// The tasks file's content (§1.15), redacted.
     #[serde(flatten)]
+    #[cfg_attr(feature = "typescript", ts(skip))]
     pub payload: Value,
     /// The digests of §1.1, when asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -364,12 +382,14 @@ pub struct Harvested {
 
 /// One session in a harvest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SessionRow {
     /// The agent that recorded it.
     pub agent: Agent,
     /// Its id as the agent names it.
     pub id: String,
     /// When its first turn was written.
+    #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
     pub started: Option<Instant>,
     /// The first words somebody typed in it, redacted, on one line.
     pub first_words: String,

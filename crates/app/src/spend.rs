@@ -16,19 +16,23 @@ const USUAL_MONTHS: usize = 12;
 
 /// What is shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct SpendInput {
     /// Of one project; the folder the user is in when empty.
     pub project: Option<PathBuf>,
     /// Of every project.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub everywhere: bool,
     /// At most so many months, the newest; 0 for twelve.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
     pub months: usize,
 }
 
 /// What one project spent in one month on models that cost something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct MonthRow {
     /// The month in which its nights began, in local time: `2026-11`.
     pub month: String,
@@ -45,6 +49,7 @@ pub struct MonthRow {
 
 /// What was spent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Spent {
     /// One for each month and project, the newest month first.
     pub rows: Vec<MonthRow>,

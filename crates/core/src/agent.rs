@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A coding agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Agent {
     /// Claude Code.

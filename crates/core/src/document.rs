@@ -7,6 +7,7 @@ use crate::hash::sha256_hex;
 
 /// What kind of document a target is. The words are those of edits and reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum TargetKind {
     /// A skill file (`SKILL.md`), loaded when its description fits the work.

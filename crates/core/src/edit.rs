@@ -6,6 +6,7 @@ use crate::task::SourceTurn;
 
 /// What an edit does to the list of learned rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum EditOp {
     /// Append a rule.
@@ -18,6 +19,7 @@ pub enum EditOp {
 
 /// One proposed change, with the evidence it came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Edit {
     /// What to do.
     pub op: EditOp,
@@ -40,6 +42,7 @@ pub struct Edit {
 
 /// Why an edit did not apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Unmatched {
     /// There is nothing to add, or nothing to look for.

@@ -75,6 +75,7 @@ pub struct Pair {
 
 /// How one task changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
     /// Better than before.
@@ -99,6 +100,7 @@ impl Change {
 
 /// One row of a trial's table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Delta {
     /// The task.
     pub task: String,
@@ -122,6 +124,7 @@ impl Delta {
 
 /// What the scores say about the candidate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Verdict {
     /// The mean is strictly higher.
@@ -152,6 +155,7 @@ impl Verdict {
 
 /// What the gate did, in the reference's words (§6.2, §6.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "GateAction"))]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
     /// Let in.
@@ -193,6 +197,7 @@ pub struct Rules {
 
 /// The decision on one candidate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Decision {
     /// Whether the candidate is let in.
     pub accepted: bool,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Whether trying again can help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Retry {
     /// The same request will fail the same way until somebody changes something.
@@ -19,6 +20,7 @@ pub enum Retry {
 /// The code is part of the interface (`--json`, scripts, the window); the words are not.
 /// Nobody matches on the words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Problem {
     /// Stable `snake_case` identifier, listed in `docs/errors.md`.
     pub code: std::borrow::Cow<'static, str>,

@@ -28,6 +28,7 @@ const MAX_PER_KIND: usize = 20;
 
 /// What a flag is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum FlagKind {
     /// Characters nobody sees: zero width, tags, fillers, variation selectors without a base, private
@@ -115,6 +116,7 @@ impl FlagKind {
 
 /// Something in a proposed text that a person should look at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Flag {
     /// What it is about.
     pub kind: FlagKind,

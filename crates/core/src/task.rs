@@ -6,6 +6,7 @@ use crate::agent::Agent;
 
 /// Which slice of the evidence a task belongs to. Stored with the task, never recomputed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Split {
     /// The optimizer sees its failures.
@@ -19,6 +20,7 @@ pub enum Split {
 
 /// How the sessions a task came from ended, as far as the user's words tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "TaskOutcome"))]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// Thanks, and no complaint.
@@ -34,6 +36,7 @@ pub enum Outcome {
 
 /// Whether a task was lived through or made up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// Mined from a session, or given by the user.
@@ -45,6 +48,7 @@ pub enum Origin {
 
 /// One operator of a rule judge with its argument (§5.5 of the reference).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Check {
     /// Operator name, for example `contains`.
     pub op: String,
@@ -55,6 +59,7 @@ pub struct Check {
 
 /// How a reply to the task is scored.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Judge {
     /// Nothing can judge it. Such a task is never replayed.
@@ -72,6 +77,7 @@ pub enum Judge {
 
 /// One human turn that a task or an edit came from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SourceTurn {
     /// Session id as the agent names it.
     pub session: String,
@@ -81,6 +87,11 @@ pub struct SourceTurn {
 
 /// One request that is replayed and judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "typescript",
+    derive(ts_rs::TS),
+    ts(as = "crate::task_row::TaskRow")
+)]
 #[serde(
     try_from = "crate::task_row::TaskRow",
     into = "crate::task_row::TaskRow"

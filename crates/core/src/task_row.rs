@@ -8,6 +8,7 @@ use crate::task::{Check, Judge, Origin, Outcome, SourceTurn, Split, Task};
 
 /// The row of a tasks file. Unknown keys are ignored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub(crate) struct TaskRow {
     id: String,
     project: String,

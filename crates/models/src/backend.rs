@@ -12,6 +12,7 @@ use crate::handoff::Handoff;
 
 /// Tokens as the provider counted them; `None` where it said nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Usage {
     /// Tokens of the messages, cached ones included.
     pub input_tokens: Option<u64>,

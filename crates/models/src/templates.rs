@@ -155,6 +155,7 @@ impl Name {
 
 /// One template as it is shown to a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Description {
     /// Its name in the overrides file.
     pub name: &'static str,

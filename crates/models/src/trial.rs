@@ -25,6 +25,7 @@ const SHOWN: usize = 80;
 
 /// What came of the question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Trial {
     /// The beginning of the reply.
     pub reply: String,
@@ -32,6 +33,7 @@ pub struct Trial {
     pub model: String,
     /// From the question to the reply.
     #[serde(serialize_with = "millis", rename = "took_ms")]
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub took: Duration,
     /// Tokens as the provider counted them.
     #[serde(flatten)]

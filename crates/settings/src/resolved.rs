@@ -12,6 +12,7 @@ use crate::table::{Row, Settings};
 
 /// Where a value comes from. Each layer is above the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Layer {
     /// Nobody said otherwise.
@@ -79,6 +80,7 @@ pub struct Warning {
 
 /// One layer's value of a setting.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Given {
     /// The layer.
     pub layer: Layer,
@@ -90,6 +92,7 @@ pub struct Given {
 
 /// What a setting is, what it does, and where its value comes from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Explanation {
     /// Its name.
     pub key: &'static str,

@@ -29,6 +29,7 @@ pub use crate::selection::Selection;
 
 /// One document of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PlannedDocument {
     /// Id of the target.
     pub target: String,
@@ -47,6 +48,10 @@ pub struct PlannedDocument {
     /// Only some of the proposal's rules: the gate has not seen this document.
     pub subset: bool,
     /// What the scan found in the chosen rules; needs a confirmation.
+    #[cfg_attr(
+        feature = "typescript",
+        ts(type = "Array<{ kind: FlagKind, line: number, excerpt: string, sentence: string }>")
+    )]
     pub flags: Vec<Value>,
     /// The file is marked as not to be written; it is replaced all the same, and stays marked.
     pub read_only: bool,
@@ -197,6 +202,7 @@ pub fn apply(
 
 /// What was said no to in one document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RejectedRules {
     /// Id of the target.
     pub target: String,

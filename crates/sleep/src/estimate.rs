@@ -15,6 +15,7 @@ use crate::replay::Documents;
 
 /// How many calls a night makes, and how many of them the gate needs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Forecast {
     /// Calls that look for tasks in the sessions; they come before `calls`.
     #[serde(default)]

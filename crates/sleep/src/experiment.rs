@@ -23,6 +23,7 @@ const SKILL: &str = "skillopt-sleep-learned";
 
 /// One night of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Step {
     /// From 0, which is the baseline.
     pub night: u32,
@@ -40,6 +41,7 @@ pub struct Step {
 
 /// The result of an experiment, with the keys of the reference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Experiment {
     /// Name of the persona.
     pub persona: String,

@@ -20,6 +20,7 @@ pub mod outcome;
 pub mod preview;
 mod reflect;
 pub mod replay;
+pub mod replies;
 pub mod report;
 pub mod report_text;
 pub mod revalidate;

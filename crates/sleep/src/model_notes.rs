@@ -11,6 +11,11 @@ use skillopt_store::{Store, events};
 
 /// The models that really answered, by their own account; else those that were asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "typescript",
+    derive(ts_rs::TS),
+    ts(rename = "ModelsAnswered")
+)]
 pub struct Resolved {
     /// Did the tasks.
     pub target: String,

@@ -22,6 +22,7 @@ use crate::tonight;
 
 /// What a night would do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Preview {
     /// Folder of the project.
     pub project: String,

@@ -33,6 +33,7 @@ const SUGGESTIONS: usize = 8;
 
 /// Something that was left out of the harvest, counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SkipCount {
     /// Whose transcripts.
     pub agent: Agent,
@@ -74,6 +75,7 @@ impl SkipCount {
 
 /// A rule in the user's own words that nothing has tested yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Suggestion {
     /// What the user said.
     pub words: String,
@@ -85,6 +87,7 @@ pub struct Suggestion {
 
 /// One document in the report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TargetReport {
     /// Id of the target.
     pub id: String,
@@ -109,6 +112,10 @@ pub struct TargetReport {
     /// The optimizer's reply could not be read.
     pub unreadable: bool,
     /// What the scan of the proposed text found; each needs a confirmation.
+    #[cfg_attr(
+        feature = "typescript",
+        ts(type = "Array<{ kind: FlagKind, line: number, excerpt: string, sentence: string }>")
+    )]
     pub flags: Vec<Value>,
     /// Why it was not staged although it improved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -130,6 +137,7 @@ impl TargetReport {
 
 /// The report of a night.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NightReport {
     /// Its id in the store; `None` when it could not begin.
     pub night_id: Option<i64>,
@@ -138,8 +146,10 @@ pub struct NightReport {
     /// Folder of the project.
     pub project: String,
     /// When it began.
+    #[cfg_attr(feature = "typescript", ts(type = "string"))]
     pub started_at: Instant,
     /// When it ended.
+    #[cfg_attr(feature = "typescript", ts(type = "string"))]
     pub ended_at: Instant,
     /// Whether it went on with an earlier, stopped night.
     pub resumed: bool,
@@ -150,6 +160,7 @@ pub struct NightReport {
     /// What is wrong and what to do, when something is.
     pub problem: Option<Problem>,
     /// When a deferred night goes on.
+    #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
     pub until: Option<Instant>,
     /// Who answered.
     pub target_backend: String,

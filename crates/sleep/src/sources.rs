@@ -14,6 +14,7 @@ use crate::report::SkipCount;
 
 /// One agent in a harvest.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SourceStatus {
     /// The agent.
     pub agent: Agent,
@@ -26,6 +27,7 @@ pub struct SourceStatus {
     /// Sessions of the project.
     pub sessions: usize,
     /// When the last turn of any project was written.
+    #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
     pub newest: Option<Instant>,
     /// What was left out, by reason.
     pub skipped: Vec<SkipCount>,
@@ -39,6 +41,7 @@ pub struct SourceStatus {
 
 /// A folder that was looked through.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "SourceFolder"))]
 pub struct Folder {
     /// The folder.
     pub folder: PathBuf,
@@ -50,6 +53,7 @@ pub struct Folder {
 
 /// A record type this version does not know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct UnknownType {
     /// Its name.
     pub r#type: String,
@@ -61,6 +65,11 @@ pub struct UnknownType {
 
 /// Something about a source that deserves a look.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "typescript",
+    derive(ts_rs::TS),
+    ts(rename = "SourceWarning")
+)]
 pub struct Warning {
     /// One sentence.
     pub message: String,

@@ -106,6 +106,7 @@ pub struct Answered {
 
 /// What a night has spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Spend {
     /// Tries, whatever became of them.
     pub calls: u64,

@@ -27,6 +27,7 @@ pub use purge::{Purge, PurgePlan, apply_purge, plan_purge};
 
 /// Bytes on disk, by what they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Size {
     /// The database with its journal.
     pub database: u64,

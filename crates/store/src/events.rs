@@ -11,10 +11,12 @@ use crate::store::Tx;
 
 /// One event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "NightEvent"))]
 pub struct Event {
     /// Its place in the night, from 1.
     pub seq: u64,
     /// When it happened.
+    #[cfg_attr(feature = "typescript", ts(type = "string"))]
     pub at: Instant,
     /// What happened, for example `gate/decision`.
     pub kind: String,

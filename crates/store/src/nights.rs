@@ -16,6 +16,7 @@ use crate::words::words;
 
 words! {
     /// What kind of run it is.
+    #[cfg_attr(feature = "typescript", ts(rename = "NightKind"))]
     Kind {
         /// A night as scheduled or asked for; it counts.
         Run = "run",
@@ -30,6 +31,7 @@ words! {
 
 words! {
     /// Where a night stands.
+    #[cfg_attr(feature = "typescript", ts(rename = "NightState"))]
     State {
         /// A process works on it, or worked on it until it was killed.
         Running = "running",
@@ -42,6 +44,7 @@ words! {
 
 words! {
     /// Why a night ended or stopped; the words of `--json` and of the README's exit codes.
+    #[cfg_attr(feature = "typescript", ts(rename = "NightOutcome"))]
     Outcome {
         /// A target improved and was staged.
         Proposed = "proposed",

@@ -12,6 +12,7 @@ use crate::store::Tx;
 
 /// A registered project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Project {
     /// 16 random lowercase hex characters.
     pub id: String,
@@ -20,6 +21,7 @@ pub struct Project {
     /// Last component of the path when it was registered.
     pub name: String,
     /// When it was registered.
+    #[cfg_attr(feature = "typescript", ts(type = "string"))]
     pub first_seen: Instant,
 }
 

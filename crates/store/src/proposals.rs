@@ -16,6 +16,7 @@ use crate::words::words;
 
 words! {
     /// Where a proposal stands.
+    #[cfg_attr(feature = "typescript", ts(rename = "ProposalState"))]
     State {
         /// Its bundle is being written; nobody is shown it.
         Draft = "draft",
@@ -65,6 +66,7 @@ words! {
 
 /// A proposal without its targets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Proposal {
     /// `20261129-031500`, with `-2`, `-3`, … when one exists already. UTC.
     pub id: String,
@@ -75,6 +77,7 @@ pub struct Proposal {
     /// Where it stands.
     pub state: State,
     /// When it was reserved.
+    #[cfg_attr(feature = "typescript", ts(type = "string"))]
     pub created_at: Instant,
     /// Folder of its bundle.
     pub dir: String,
@@ -83,8 +86,10 @@ pub struct Proposal {
     /// Folders its documents must be in.
     pub roots: Vec<String>,
     /// When the user looked at it first.
+    #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
     pub viewed_at: Option<Instant>,
     /// When it was decided.
+    #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
     pub decided_at: Option<Instant>,
     /// Why it was rejected.
     pub reason: String,

@@ -10,6 +10,7 @@ use crate::row::{At, Count, from_json};
 
 /// One document that was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Receipt {
     /// Its id in the store.
     pub id: i64,
@@ -38,8 +39,10 @@ pub struct Receipt {
     /// The edits that were written.
     pub edits: Vec<Edit>,
     /// When it was written.
+    #[cfg_attr(feature = "typescript", ts(type = "string"))]
     pub adopted_at: Instant,
     /// When it was rolled back.
+    #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
     pub undone_at: Option<Instant>,
 }
 

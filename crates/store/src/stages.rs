@@ -13,6 +13,7 @@ use crate::words::words;
 
 words! {
     /// Where a stage stands.
+    #[cfg_attr(feature = "typescript", ts(rename = "StageState"))]
     State {
         /// Its calls are written; they may be answered or not.
         Planned = "planned",
@@ -23,6 +24,7 @@ words! {
 
 /// One stage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Stage {
     /// Unique within the night, for example `attempt:baseline`.
     pub name: String,
@@ -33,8 +35,10 @@ pub struct Stage {
     /// Hash of its output; the body may have expired.
     pub output: Option<String>,
     /// When its calls were written.
+    #[cfg_attr(feature = "typescript", ts(type = "string"))]
     pub planned_at: Instant,
     /// When its output was stored.
+    #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
     pub done_at: Option<Instant>,
 }
 

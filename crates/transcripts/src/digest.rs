@@ -9,6 +9,7 @@ const FINALS: usize = 5;
 
 /// A session as one flat object, with the names and the order of §1.1 of the reference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Digest {
     /// Session id as the agent names it.
     pub session_id: String,

@@ -15,6 +15,7 @@ const CLAUDE_DAYS: u64 = 30;
 
 /// What an agent does with old sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(tag = "policy", rename_all = "snake_case")]
 pub enum Retention {
     /// It deletes a session so many days after it was last used.

@@ -13,6 +13,7 @@ use skillopt_core::agent::Agent;
 /// put in would be most of a session's bytes, and nothing is learned from it; it is counted
 /// ([`Session::wrote`]) and let go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Author {
     /// The person.
@@ -29,12 +30,14 @@ pub enum Author {
 
 /// One turn. Its text is redacted, without private spans, and cut.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Turn {
     /// Who wrote it.
     pub author: Author,
     /// The message's id as the agent names it, or `#` and its position in the session.
     pub id: String,
     /// When it was written, if the transcript says so.
+    #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
     pub at: Option<Instant>,
     /// The folder the session was in at that moment; empty when the transcript does not say.
     pub directory: String,
@@ -61,6 +64,7 @@ pub struct Turn {
 
 /// One session, or the part of it that belongs to the project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Session {
     /// The agent that recorded it.
     pub agent: Agent,
@@ -71,8 +75,10 @@ pub struct Session {
     /// The git branch of its first turn; empty when there is none or the agent did not know it.
     pub branch: String,
     /// When its first turn was written.
+    #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
     pub started: Option<Instant>,
     /// When its last turn was written.
+    #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
     pub ended: Option<Instant>,
     /// Human turns, each followed by the agent's answer if there was one.
     pub turns: Vec<Turn>,

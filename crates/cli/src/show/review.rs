@@ -33,11 +33,11 @@ pub(crate) fn list(rows: &[ProposalRow], out: &mut String) -> std::fmt::Result {
             writeln!(
                 out,
                 "    {}: {} -> {}, {}, {}",
-                plain(target["path"].as_str().unwrap_or("")),
-                score(target["before"].as_f64()),
-                score(target["after"].as_f64()),
-                counted(target["rules"].as_u64().unwrap_or(0), "rule"),
-                target["state"].as_str().unwrap_or("")
+                plain(&target.path),
+                score(target.before),
+                score(target.after),
+                counted(target.rules as u64, "rule"),
+                target.state
             )?;
         }
     }

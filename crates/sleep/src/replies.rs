@@ -1,0 +1,82 @@
+//! What the model answered to the held-out tasks under the document as it is and under the proposed
+//! one, read back from the night that made a proposal.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use skillopt_core::Problem;
+use skillopt_core::document::TargetKind;
+use skillopt_store::proposals::{Proposal, ProposalTarget};
+use skillopt_store::{Connection, Fault, events, stages};
+
+use crate::context::Context;
+use crate::replay::Rollout;
+
+/// One reply with its score.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Reply {
+    /// The reply; empty when there was none.
+    pub text: String,
+    /// Why it was scored as it was, or the code of the error in the place of a score.
+    pub why: String,
+}
+
+/// Both replies to one task. `None`: nothing is kept of it any more, or it was never asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Replies {
+    /// Under the document as it was.
+    pub before: Option<Reply>,
+    /// Under the proposed document.
+    pub after: Option<Reply>,
+}
+
+/// The replies to the held-out tasks of one document, by the task's id. Empty once they have expired.
+pub fn of(
+    context: &Context,
+    proposal: &Proposal,
+    target: &ProposalTarget,
+) -> Result<BTreeMap<String, Replies>, Problem> {
+    let agent = target.agent;
+    let trial = |kind: TargetKind| format!("{agent}/trial/{}/scored", kind.id());
+    context.store.read(|db| {
+        // A memory is compared with what there was once the skill had been let in.
+        let skill = format!("{agent}:{}", TargetKind::Skill.id());
+        let skill_was_let_in = target.kind == TargetKind::Memory
+            && events::list(db, proposal.night, 0, usize::MAX >> 1)?
+                .iter()
+                .any(|event| {
+                    event.kind == "gate/trial"
+                        && event.body["target"] == skill.as_str()
+                        && event.body["decision"]["accepted"] == true
+                });
+        let before = if skill_was_let_in {
+            trial(TargetKind::Skill)
+        } else {
+            format!("{agent}/baseline/scored")
+        };
+        let mut replies: BTreeMap<String, Replies> = BTreeMap::new();
+        for (task, reply) in scored(db, proposal.night, &before)? {
+            replies.entry(task).or_default().before = Some(reply);
+        }
+        for (task, reply) in scored(db, proposal.night, &trial(target.kind))? {
+            replies.entry(task).or_default().after = Some(reply);
+        }
+        Ok(replies)
+    })
+}
+
+/// The replies of a pass by task; none once they have expired.
+fn scored(db: &Connection, night: i64, stage: &str) -> Result<Vec<(String, Reply)>, Fault> {
+    let kept: Option<Vec<Rollout>> = stages::output(db, night, stage)?;
+    let replies = kept.into_iter().flatten().map(|rollout| {
+        let why = match (rollout.score, rollout.error) {
+            (Some(score), _) => score.why,
+            (None, code) => code.unwrap_or_default(),
+        };
+        let text = rollout.response;
+        (rollout.task, Reply { text, why })
+    });
+    Ok(replies.collect())
+}
