@@ -71,6 +71,8 @@ commands! {
     ProjectList "project list": crate::Nothing => Vec<crate::project::ProjectRow> = crate::project::list;
     /// Register a project.
     ProjectAdd "project add": crate::project::Which => crate::project::ProjectRow = crate::project::add;
+    /// Find agents on this computer, and the folders they were used in.
+    ProjectFind "project find": crate::Nothing => crate::discover::Discovered = crate::discover::find;
     /// Take a project off the list; its history stays.
     ProjectRemove "project remove": crate::project::Which => crate::project::ProjectRow = crate::project::remove;
     /// Say where a project's folder is now.
@@ -105,6 +107,8 @@ commands! {
     Spend "spend": crate::spend::SpendInput => crate::spend::Spent = crate::spend::spend;
     /// Show the open hand-off questions.
     Handoff "handoff": crate::project::Which => crate::handoff::Questions = crate::handoff::questions;
+    /// Answer an open hand-off question.
+    HandoffAnswer "handoff answer": crate::handoff::AnswerInput => crate::handoff::Questions = crate::handoff::answer;
     /// Show every setting and where its value comes from.
     ConfigShow "config show": crate::project::Which => Vec<crate::config::SettingRow> = crate::config::show;
     /// Change a setting in the user's or the project's file.

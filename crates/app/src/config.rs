@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use skillopt_core::Problem;
 use skillopt_models::{Description, Loaded, Templates};
-use skillopt_settings::{Explanation, Layer, Layers, ProjectRef, ROWS, Resolved, row};
+use skillopt_settings::{
+    BACKENDS, Explanation, Kind, Layer, Layers, ProjectRef, ROWS, Resolved, row,
+};
 use skillopt_store::files::{self, Expected, NewFile};
 use skillopt_store::locks;
 
@@ -25,6 +27,8 @@ pub struct SettingRow {
     pub layer: Layer,
     /// What it does.
     pub text: String,
+    /// The words it may be, when these are few; empty for anything else.
+    pub choices: Vec<&'static str>,
     /// The file it was written to, when it was just changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
@@ -40,10 +44,22 @@ fn rows(resolved: &Resolved) -> Vec<SettingRow> {
             value: resolved.settings.get(row),
             layer: resolved.layer(row),
             text: row.text.trim().to_owned(),
+            choices: choices(&row.kind).to_vec(),
             file: None,
             warnings: Vec::new(),
         })
         .collect()
+}
+
+/// The words a setting takes, when these are few.
+fn choices(kind: &Kind) -> &'static [&'static str] {
+    if let Kind::Choice(choices) = kind {
+        choices.words
+    } else if matches!(kind, Kind::Backend { .. }) {
+        BACKENDS.words
+    } else {
+        &[]
+    }
 }
 
 /// Every setting and where its value comes from.

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use skillopt_core::Problem;
 use skillopt_models::{Handoff, handoff};
+use skillopt_store::files;
 use skillopt_store::nights::{self, Kind};
 use skillopt_store::projects::Project;
 
@@ -70,7 +71,7 @@ fn of(app: &App, project: Project) -> Result<Questions, Problem> {
             .get("id")
             .and_then(Value::as_str)
             .unwrap_or_default();
-        let plain = id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let plain = is_id(id);
         let why = refused.get(id).cloned();
         let answered = plain && why.is_none() && answers.join(format!("{id}.md")).is_file();
         question.insert("refused".to_owned(), why.map_or(Value::Null, Value::String));
@@ -82,6 +83,89 @@ fn of(app: &App, project: Project) -> Result<Questions, Problem> {
         folder,
         pending: pending.into_iter().map(Value::Object).collect(),
     })
+}
+
+/// An answer to an open question.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "typescript",
+    derive(ts_rs::TS),
+    ts(optional_fields = nullable)
+)]
+pub struct AnswerInput {
+    /// The project; the folder the user is in when empty.
+    pub project: Option<PathBuf>,
+    /// Id of the question.
+    pub id: String,
+    /// The answer, or else it is in `file`.
+    pub answer: Option<String>,
+    /// A file with the answer.
+    pub file: Option<PathBuf>,
+}
+
+/// Writes an answer where the night looks for it, in the place of an earlier one, and gives all open
+/// questions. Whether it is one is said there and by the next run.
+///
+/// Errors: `handoff_unknown`, `handoff_answer_unusable`, those of [`questions`] and of writing.
+pub async fn answer(app: &App, input: AnswerInput) -> Result<Questions, Problem> {
+    let which = Which {
+        project: input.project,
+    };
+    let open = questions(app, which.clone()).await?;
+    let asked = open
+        .pending
+        .iter()
+        .any(|question| question["id"] == *input.id);
+    // The id becomes the name of a file: only one that we gave is used.
+    if !asked || !is_id(&input.id) {
+        return Err(Problem::permanent(
+            "handoff_unknown",
+            format!(
+                "No open question is called \"{}\".",
+                input.id.escape_debug()
+            ),
+            "`skillopt handoff` lists the open ones.",
+        ));
+    }
+    let text = match (input.answer, input.file) {
+        (Some(answer), None) => answer.into_bytes(),
+        (None, Some(file)) => read(&app.directory.join(file))?,
+        (None, None) | (Some(_), Some(_)) => {
+            return Err(unusable("Give the answer or a file with it, one of them."));
+        }
+    };
+    if text.len() > handoff::LARGEST_ANSWER {
+        return Err(unusable("An answer has at most 1 MiB."));
+    }
+    files::write_private(&open.answers.join(format!("{}.md", input.id)), &text)?;
+    questions(app, which).await
+}
+
+/// What is in a file, but no more than shows that it is too long.
+fn read(file: &Path) -> Result<Vec<u8>, Problem> {
+    use std::io::Read as _;
+    let mut text = Vec::new();
+    std::fs::File::open(file)
+        .and_then(|opened| {
+            opened
+                .take(handoff::LARGEST_ANSWER as u64 + 1)
+                .read_to_end(&mut text)
+        })
+        .map_err(|error| unusable(&format!("{} cannot be read: {error}.", file.display())))?;
+    Ok(text)
+}
+
+fn unusable(why: &str) -> Problem {
+    Problem::permanent(
+        "handoff_answer_unusable",
+        why,
+        "Nothing was written; give it again.",
+    )
+}
+
+/// Whether a text has the form of a question's id.
+fn is_id(text: &str) -> bool {
+    text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// The questions of `pending.json`; `None` when it is something else.
@@ -147,5 +231,54 @@ mod tests {
         let found = ask().unwrap().pending;
         assert_eq!(found.len(), 2);
         assert!(found.iter().all(|question| question["answered"] == false));
+    }
+
+    #[test]
+    fn an_answer_is_written_only_for_an_open_question() {
+        let home = TestHome::new();
+        let project = home.app.project(None).unwrap();
+        let folder = home.app.paths.handoff(&project.id);
+        let pending = r#"{"pending": [{"id": "0123456789abcdef"}, {"id": "../../escape.me."}]}"#;
+        files::write_private(&folder.join("pending.json"), pending.as_bytes()).unwrap();
+        let give = |id: &str, answer: Option<&str>, file: Option<PathBuf>| {
+            let input = AnswerInput {
+                project: None,
+                id: id.to_owned(),
+                answer: answer.map(str::to_owned),
+                file,
+            };
+            block_on(super::answer(&home.app, input)).map_err(|problem| problem.code)
+        };
+        assert_eq!(
+            give("../../escape.me.", Some("x"), None).unwrap_err(),
+            "handoff_unknown"
+        );
+        assert_eq!(
+            give("fedcba9876543210", Some("x"), None).unwrap_err(),
+            "handoff_unknown"
+        );
+        let id = "0123456789abcdef";
+        let long = "x".repeat(handoff::LARGEST_ANSWER + 1);
+        let from = home.path("answer.txt");
+        files::write_private(&from, b"From a file.").unwrap();
+        for (answer, file) in [
+            (None, None),
+            (Some("x"), Some(from.clone())),
+            (Some(long.as_str()), None),
+            (None, Some(home.path("gone.txt"))),
+        ] {
+            assert_eq!(
+                give(id, answer, file).unwrap_err(),
+                "handoff_answer_unusable"
+            );
+        }
+        let written = || std::fs::read_to_string(folder.join(format!("answers/{id}.md"))).unwrap();
+        let open = give(id, Some("Yes."), None).unwrap();
+        assert_eq!(
+            (written().as_str(), &open.pending[0]["answered"]),
+            ("Yes.", &Value::Bool(true))
+        );
+        give(id, None, Some(from)).unwrap();
+        assert_eq!(written(), "From a file.");
     }
 }

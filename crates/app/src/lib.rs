@@ -11,6 +11,7 @@ mod crontab;
 pub mod data;
 pub mod demo;
 pub mod diff;
+pub mod discover;
 pub mod doctor;
 pub mod experiment;
 pub mod handoff;

@@ -36,6 +36,8 @@ pub struct ListInput {
 pub struct NightRow {
     /// The night, without its pins and report.
     pub id: i64,
+    /// Id of the project.
+    pub project: String,
     /// Its number within the project.
     pub number: Option<u64>,
     /// What kind of run it was.
@@ -55,12 +57,16 @@ pub struct NightRow {
     /// When a deferred one goes on.
     #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
     pub until: Option<skillopt_core::Instant>,
+    /// Mean held-out score of the documents it left behind, over its agents; `None` when it compared none.
+    pub score: Option<f64>,
 }
 
 impl From<Night> for NightRow {
     fn from(night: Night) -> Self {
         Self {
             id: night.id,
+            score: night.report.as_ref().and_then(score),
+            project: night.project,
             number: night.number,
             kind: night.kind,
             state: night.state,
@@ -71,6 +77,28 @@ impl From<Night> for NightRow {
             until: night.until,
         }
     }
+}
+
+/// The score of a report's `overall`: rows of an agent and its decision.
+fn score(report: &Value) -> Option<f64> {
+    let scores: Vec<f64> = report["overall"]
+        .as_array()?
+        .iter()
+        .filter_map(|row| {
+            let decision = &row[1];
+            let side = if decision["accepted"] == true {
+                "after"
+            } else {
+                "before"
+            };
+            decision[side].as_f64()
+        })
+        .collect();
+    // A night has at most a few agents.
+    let count = u32::try_from(scores.len())
+        .ok()
+        .filter(|count| *count > 0)?;
+    Some(scores.iter().sum::<f64>() / f64::from(count))
 }
 
 /// Lists nights, newest first.
@@ -368,4 +396,22 @@ fn which(app: &App, id: Option<i64>, project: Option<&Path>) -> Result<i64, Prob
             "Run one with `skillopt sleep run`.",
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_score_of_a_night_is_that_of_what_it_left_behind() {
+        let row = |accepted: bool, before: Option<f64>, after: Option<f64>| json!(["claude", {"accepted": accepted, "before": before, "after": after}]);
+        let of = |rows: &[Value]| score(&json!({"overall": rows}));
+        assert_eq!(of(&[row(true, Some(0.25), Some(0.75))]), Some(0.75));
+        assert_eq!(of(&[row(false, Some(0.25), Some(0.75))]), Some(0.25));
+        let two = [row(true, Some(0.0), Some(1.0)), row(false, Some(0.5), None)];
+        assert_eq!(of(&two), Some(0.75));
+        assert_eq!(of(&[row(true, None, None)]), None);
+        assert_eq!(of(&[]), None);
+        assert_eq!(score(&json!({})), None);
+    }
 }

@@ -104,7 +104,11 @@ pub(crate) enum Verb {
         months: usize,
     },
     /// Show the questions that wait for an answer (backend `handoff`).
-    Handoff,
+    Handoff {
+        /// Answer one of them.
+        #[command(subcommand)]
+        verb: Option<Handoff>,
+    },
     /// Settings: show, change, explain.
     #[command(subcommand)]
     Config(Config),
@@ -259,6 +263,8 @@ pub(crate) enum Project {
     List,
     /// Register the project.
     Add,
+    /// Find agents on this computer, and the folders they were used in.
+    Find,
     /// Take the project off the list; its history stays.
     Remove,
     /// Say where a project's folder is now.
@@ -267,6 +273,17 @@ pub(crate) enum Project {
         project_id: String,
         /// The folder it is in now.
         to: PathBuf,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Handoff {
+    /// Answer an open question with the text of a file.
+    Answer {
+        /// Id of the question.
+        id: String,
+        /// The file with the answer.
+        file: PathBuf,
     },
 }
 

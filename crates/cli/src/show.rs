@@ -138,6 +138,7 @@ fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt:
             )
         }
         Output::ProjectAdd(row) | Output::ProjectMove(row) => project(row, out),
+        Output::ProjectFind(found) => discovered(found, out),
         Output::ProposalList(rows) => review::list(rows, out),
         Output::ProposalShow(shown) => review::show(shown, view == View::Diff, out),
         Output::ProposalAdopt(adopted) => review::adopted(adopted, out),
@@ -184,7 +185,7 @@ fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt:
         Output::BackendList(rows) => models::list(rows, out),
         Output::BackendTest(output) => models::test(output, out),
         Output::Spend(spent) => models::spent(spent, out),
-        Output::Handoff(questions) => handoff(questions, out),
+        Output::Handoff(questions) | Output::HandoffAnswer(questions) => handoff(questions, out),
         Output::ConfigShow(rows) => settings(rows, out),
         Output::ConfigSet(row) => {
             let file = row
@@ -424,6 +425,37 @@ fn handoff(questions: &skillopt_app::handoff::Questions, out: &mut String) -> st
         questions.answers.join("<id>.md").display()
     )?;
     writeln!(out, "Then `skillopt night resume` goes on.")
+}
+
+/// Agents and folders, one a line.
+fn discovered(found: &skillopt_app::discover::Discovered, out: &mut String) -> std::fmt::Result {
+    for agent in found.agents.iter().filter(|agent| agent.present) {
+        writeln!(
+            out,
+            "{}: {} within {} days. {}",
+            agent.title,
+            counted(agent.sessions as u64, "session"),
+            found.days,
+            agent.retention.sentence()
+        )?;
+    }
+    if found.projects.is_empty() {
+        return writeln!(out, "No folder with sessions was found.");
+    }
+    for project in &found.projects {
+        writeln!(
+            out,
+            "{}  {}{}",
+            plain(&project.root),
+            counted(project.sessions as u64, "session"),
+            if project.registered {
+                ", registered"
+            } else {
+                ""
+            }
+        )?;
+    }
+    Ok(())
 }
 
 fn settings(rows: &[skillopt_app::config::SettingRow], out: &mut String) -> std::fmt::Result {

@@ -6,12 +6,14 @@ use skillopt_app::commands::Command;
 use skillopt_app::scheduled::Scheduled;
 use skillopt_app::supervisor::commands::PauseInput;
 use skillopt_app::{
-    Nothing, backend, config, data, demo, doctor, experiment, import, night, project, proposal,
-    schedule, sleep, spend,
+    Nothing, backend, config, data, demo, doctor, experiment, handoff, import, night, project,
+    proposal, schedule, sleep, spend,
 };
 use skillopt_core::document::TargetKind;
 
-use crate::args::{Backend, Config, Data, EveryCommand, Night, Project, Proposal, Sleep, Verb};
+use crate::args::{
+    Backend, Config, Data, EveryCommand, Handoff, Night, Project, Proposal, Sleep, Verb,
+};
 
 /// What the words ask for.
 pub(crate) enum Asked {
@@ -58,6 +60,7 @@ pub(crate) fn translate(verb: Verb, common: &EveryCommand) -> Asked {
         Verb::Project(verb) => usual(match verb {
             Project::List => Command::ProjectList(Nothing {}),
             Project::Add => Command::ProjectAdd(which()),
+            Project::Find => Command::ProjectFind(Nothing {}),
             Project::Remove => Command::ProjectRemove(which()),
             Project::Move { project_id, to } => Command::ProjectMove(project::MoveInput {
                 project: project_id,
@@ -105,7 +108,15 @@ pub(crate) fn translate(verb: Verb, common: &EveryCommand) -> Asked {
             everywhere,
             months,
         })),
-        Verb::Handoff => usual(Command::Handoff(which())),
+        Verb::Handoff { verb: None } => usual(Command::Handoff(which())),
+        Verb::Handoff {
+            verb: Some(Handoff::Answer { id, file }),
+        } => usual(Command::HandoffAnswer(handoff::AnswerInput {
+            project,
+            id,
+            answer: None,
+            file: Some(file),
+        })),
         Verb::Config(verb) => usual(match verb {
             Config::Show => Command::ConfigShow(which()),
             Config::Set {

@@ -18,6 +18,8 @@ export interface Commands {
   "project list": { input: Nothing; output: Array<ProjectRow> };
   /** Register a project. */
   "project add": { input: Which; output: ProjectRow };
+  /** Find agents on this computer, and the folders they were used in. */
+  "project find": { input: Nothing; output: Discovered };
   /** Take a project off the list; its history stays. */
   "project remove": { input: Which; output: ProjectRow };
   /** Say where a project's folder is now. */
@@ -48,6 +50,8 @@ export interface Commands {
   "spend": { input: SpendInput; output: Spent };
   /** Show the open hand-off questions. */
   "handoff": { input: Which; output: Questions };
+  /** Answer an open hand-off question. */
+  "handoff answer": { input: AnswerInput; output: Questions };
   /** Show every setting and where its value comes from. */
   "config show": { input: Which; output: Array<SettingRow> };
   /** Change a setting in the user's or the project's file. */
@@ -158,6 +162,27 @@ refused: boolean, };
  * A coding agent.
  */
 export type Agent = "claude" | "codex" | "copilot" | "vscode" | "cursor" | "pi" | "opencode";
+
+/**
+ * An answer to an open question.
+ */
+export type AnswerInput = { 
+/**
+ * The project; the folder the user is in when empty.
+ */
+project?: string | null, 
+/**
+ * Id of the question.
+ */
+id: string, 
+/**
+ * The answer, or else it is in `file`.
+ */
+answer?: string | null, 
+/**
+ * A file with the answer.
+ */
+file?: string | null, };
 
 /**
  * Which settings hold.
@@ -528,6 +553,23 @@ n_assistant_turns: number,
 raw_path: string, };
 
 /**
+ * What was found.
+ */
+export type Discovered = { 
+/**
+ * Each agent that is known, with what was found of it.
+ */
+agents: Array<SourceStatus>, 
+/**
+ * Folders with sessions, those with most sessions first.
+ */
+projects: Array<FoundProject>, 
+/**
+ * How many days were looked back.
+ */
+days: number, };
+
+/**
  * What is checked.
  */
 export type DoctorInput = { 
@@ -799,6 +841,31 @@ tokens_high: number,
  * Millionths of the currency at most; `None` when a price is not known.
  */
 cost_micros_high: number | null, };
+
+/**
+ * A folder in which agents were used.
+ */
+export type FoundProject = { 
+/**
+ * The repository the sessions were had in, or their folder.
+ */
+root: string, 
+/**
+ * How many sessions.
+ */
+sessions: number, 
+/**
+ * When the newest one ended.
+ */
+newest: string | null, 
+/**
+ * Whose.
+ */
+agents: Array<Agent>, 
+/**
+ * Whether it is a project already.
+ */
+registered: boolean, };
 
 /**
  * What the gate did, in the reference's words (§6.2, §6.3).
@@ -1204,6 +1271,10 @@ export type NightRow = {
  */
 id: number, 
 /**
+ * Id of the project.
+ */
+project: string, 
+/**
  * Its number within the project.
  */
 number: number | null, 
@@ -1234,7 +1305,11 @@ ended_at: string | null,
 /**
  * When a deferred one goes on.
  */
-until: string | null, };
+until: string | null, 
+/**
+ * Mean held-out score of the documents it left behind, over its agents; `None` when it compared none.
+ */
+score: number | null, };
 
 /**
  * Which night; the newest of the project when empty.
@@ -1278,6 +1353,10 @@ events: Array<NightEvent>,
  */
 id: number, 
 /**
+ * Id of the project.
+ */
+project: string, 
+/**
  * Its number within the project.
  */
 number: number | null, 
@@ -1308,7 +1387,11 @@ ended_at: string | null,
 /**
  * When a deferred one goes on.
  */
-until: string | null, };
+until: string | null, 
+/**
+ * Mean held-out score of the documents it left behind, over its agents; `None` when it compared none.
+ */
+score: number | null, };
 
 /**
  * Where a night stands.
@@ -2161,6 +2244,10 @@ layer: Layer,
  * What it does.
  */
 text: string, 
+/**
+ * The words it may be, when these are few; empty for anything else.
+ */
+choices: Array<string>, 
 /**
  * The file it was written to, when it was just changed.
  */
