@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use skillopt_core::call::{Side, Subject};
 use skillopt_core::task::Task;
 use skillopt_models::path::{Ask, CallPath, PathOptions};
-use skillopt_models::{Backend, CancelToken, Prices, Roles, Surroundings, Templates};
+use skillopt_models::{Backend, CancelToken, Keyring, Prices, Roles, Surroundings, Templates};
 use skillopt_settings::Settings;
 use skillopt_store::{Paths, Store, SystemClock, nights, projects};
 use skillopt_tests::stub_server::{Behaviour, StubServer};
@@ -35,6 +35,7 @@ async fn backend(settings: &Settings) -> Arc<dyn Backend> {
     let cancel = CancelToken::new();
     let around = Surroundings {
         environment: &environment,
+        keyring: &Keyring::nowhere(),
         handoff: "/nowhere".into(),
         clock: Arc::new(SystemClock),
         cancel: &cancel,

@@ -1,5 +1,6 @@
 //! A home folder of its own for every test, and the program run in it.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -191,6 +192,23 @@ impl Home {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the program starts")
+    }
+
+    /// Runs the program in the project with `input` on its standard input.
+    #[must_use]
+    pub fn run_given(&self, words: &[&str], input: &str) -> Ran {
+        let mut child = self
+            .command(&self.project(), words)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut stdin = child.stdin.take().expect("its input");
+        // It may want none of it.
+        let _ = stdin.write_all(input.as_bytes());
+        drop(stdin);
+        child.wait_with_output().expect("the program ends").into()
     }
 
     /// Runs the program in another folder.

@@ -2,5 +2,6 @@
 
 pub mod brain;
 pub mod home;
+pub mod session;
 pub mod stub_cli;
 pub mod stub_server;

@@ -421,7 +421,13 @@ async fn a_key_comes_with_an_empty_directory_and_in_no_argument() {
         options
             .environment
             .insert("WORK_KEY".into(), "sk-canary-work".into());
-        options.sign_in = SignIn::configured("WORK_KEY", &[], &options.environment).unwrap();
+        options.sign_in = SignIn::configured(
+            "WORK_KEY",
+            &[],
+            &options.environment,
+            &skillopt_models::Keyring::nowhere(),
+        )
+        .unwrap();
         let backend = open(dialect, options).await.unwrap();
         ask(&backend).await.unwrap();
         let called = stub.asked().remove(0);

@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use skillopt_core::Retry;
 use skillopt_models::agent_cli::Options;
-use skillopt_models::{AgentCli, Backend, CallError, CancelToken, RawReply, Scope, SignIn, claude};
+use skillopt_models::{
+    AgentCli, Backend, CallError, CancelToken, Keyring, RawReply, Scope, SignIn, claude,
+};
 use skillopt_tests::stub_cli::{Dialect, Mode, StubCli};
 
 #[path = "shared/agents.rs"]
@@ -128,7 +130,13 @@ async fn with_a_key_it_runs_bare_in_an_empty_configuration() {
     options
         .environment
         .insert("ANTHROPIC_API_KEY".into(), KEY.into());
-    options.sign_in = SignIn::configured("", claude::USUAL_KEYS, &options.environment).unwrap();
+    options.sign_in = SignIn::configured(
+        "",
+        claude::USUAL_KEYS,
+        &options.environment,
+        &Keyring::nowhere(),
+    )
+    .unwrap();
     options.model = "--help".into();
     let claude = backend(options).await;
     ask(&claude).await.unwrap();
@@ -464,8 +472,13 @@ async fn whether_somebody_is_signed_in_is_told_without_a_call() {
         Some(false)
     );
     let mut with_key = options(&stub);
-    with_key.sign_in =
-        SignIn::configured("K", &[], &[("K".to_owned(), KEY.to_owned())].into()).unwrap();
+    with_key.sign_in = SignIn::configured(
+        "K",
+        &[],
+        &[("K".to_owned(), KEY.to_owned())].into(),
+        &Keyring::nowhere(),
+    )
+    .unwrap();
     assert_eq!(backend(with_key).await.signed_in(&cancel).await, None);
 }
 

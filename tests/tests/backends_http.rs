@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use skillopt_core::Retry;
 use skillopt_core::call::{BackendId, Call, Message, Params, Role, Subject};
 use skillopt_models::http::{Address, Credential, Manner, Options, Protocol, Server, Thinking};
-use skillopt_models::{ApiKey, Backend, CallError, CancelToken, Finish, RawReply, Scope};
+use skillopt_models::{ApiKey, Backend, CallError, CancelToken, Finish, Keyring, RawReply, Scope};
 use skillopt_store::FixedClock;
 use skillopt_tests::stub_server::{Behaviour, Ending, StubServer};
 
@@ -35,7 +35,12 @@ fn options(url: &str) -> Options {
 }
 
 fn key() -> Option<ApiKey> {
-    ApiKey::from_variable("STUB_KEY", |_| Some(KEY.into())).unwrap()
+    ApiKey::named(
+        "STUB_KEY",
+        &[("STUB_KEY".to_owned(), KEY.to_owned())].into(),
+        &Keyring::nowhere(),
+    )
+    .unwrap()
 }
 
 const PROTOCOLS: [Protocol; 3] = [Protocol::Chat, Protocol::Responses, Protocol::Messages];

@@ -19,7 +19,7 @@ use skillopt_core::task::Task;
 use skillopt_models::path::{Ask, CallPath, PathOptions};
 use skillopt_models::retry::Retry;
 use skillopt_models::{
-    CallError, CancelToken, Limits, Price, Prices, Roles, Surroundings, Templates,
+    CallError, CancelToken, Keyring, Limits, Price, Prices, Roles, Surroundings, Templates,
 };
 use skillopt_settings::Settings;
 use skillopt_store::{FixedClock, Store, attempts, nights, projects};
@@ -313,6 +313,7 @@ async fn ask(settings: &Settings, asked: impl Fn() -> usize) -> Seen {
     let cancel = CancelToken::new();
     let around = Surroundings {
         environment: &environment,
+        keyring: &Keyring::nowhere(),
         handoff: "/nowhere".into(),
         clock: clock.clone(),
         cancel: &cancel,

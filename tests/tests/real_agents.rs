@@ -132,7 +132,13 @@ async fn open(agent: &str, program: &Path, way: &Way, home: &Path) -> AgentCli {
     let options = Options {
         path: program.to_owned(),
         model: way.model.to_owned(),
-        sign_in: SignIn::configured(way.key, &[], &environment).unwrap(),
+        sign_in: SignIn::configured(
+            way.key,
+            &[],
+            &environment,
+            &skillopt_models::Keyring::nowhere(),
+        )
+        .unwrap(),
         environment,
         first_byte: PATIENCE,
         whole: PATIENCE,

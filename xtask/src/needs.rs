@@ -27,10 +27,17 @@ pub(crate) const FOR_TESTS: &[Need] = &[
         package: "git",
         why: "tests make repositories and worktrees",
     },
+    #[cfg(target_os = "linux")]
     Need {
         program: "dbus-daemon",
         package: "dbus-daemon",
-        why: "tests ask a bus of their own for network, idleness and sleep",
+        why: "tests have a bus of their own for network, idleness, sleep and keys",
+    },
+    #[cfg(target_os = "linux")]
+    Need {
+        program: "gnome-keyring-daemon",
+        package: "gnome-keyring",
+        why: "tests keep keys in a real keyring",
     },
 ];
 

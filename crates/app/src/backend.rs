@@ -239,6 +239,7 @@ impl<'a> Around<'a> {
         };
         let around = Surroundings {
             environment: self.environment,
+            keyring: &self.app.keyring,
             handoff: self.handoff.clone(),
             clock: Arc::clone(&self.app.clock),
             cancel: &self.app.cancel,

@@ -105,6 +105,12 @@ commands! {
     BackendTest "backend test": crate::backend::TestInput => Box<crate::backend::TestOutput> = crate::backend::test;
     /// Say what was spent, by month and project.
     Spend "spend": crate::spend::SpendInput => crate::spend::Spent = crate::spend::spend;
+    /// Say whether the keyring can be used, and which keys are in it.
+    KeyList "key list": crate::Nothing => crate::key::Kept = crate::key::list;
+    /// Keep a key in the keyring.
+    KeySet "key set": crate::key::SetInput => crate::key::Kept = crate::key::set;
+    /// Remove a key from the keyring.
+    KeyRemove "key remove": crate::key::RemoveInput => crate::key::Kept = crate::key::remove;
     /// Show the open hand-off questions.
     Handoff "handoff": crate::project::Which => crate::handoff::Questions = crate::handoff::questions;
     /// Answer an open hand-off question.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use skillopt_core::Problem;
-use skillopt_models::CancelToken;
+use skillopt_models::{CancelToken, Keyring};
 use skillopt_settings::{ConfigPaths, Invocation, Layers, ProjectRef, Resolved, Settings};
 use skillopt_sleep::context::{Context as NightContext, Listener};
 use skillopt_store::adoption::{self, Recovered};
@@ -23,6 +23,8 @@ pub struct App {
     pub clock: Arc<dyn Clock>,
     /// The environment of the process.
     pub environment: Arc<BTreeMap<String, String>>,
+    /// Where a key is looked for that the environment does not have; nowhere unless it is set.
+    pub keyring: Keyring,
     /// The user's home folder.
     pub home: PathBuf,
     /// The folder the user is in.
@@ -93,6 +95,7 @@ impl App {
             clock,
             home: home(&environment)?,
             environment: Arc::new(environment),
+            keyring: Keyring::nowhere(),
             directory,
             flags: Vec::new(),
             cancel: CancelToken::new(),
@@ -217,6 +220,7 @@ impl App {
             settings,
             project,
             environment: Arc::clone(&self.environment),
+            keyring: self.keyring.clone(),
             home: self.home.clone(),
             cancel: self.cancel.clone(),
             listener: Arc::clone(&self.listener),

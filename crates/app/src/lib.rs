@@ -16,6 +16,7 @@ pub mod doctor;
 pub mod experiment;
 pub mod handoff;
 pub mod import;
+pub mod key;
 pub mod night;
 pub mod project;
 pub mod proposal;
@@ -44,8 +45,8 @@ pub use skillopt_sleep::context::{Listener, Progress};
 pub mod types {
     pub use skillopt_core::gate::Action;
     pub use skillopt_core::text::counted;
-    pub use skillopt_models::Spend;
     pub use skillopt_models::price::shown as amount;
+    pub use skillopt_models::{Keyring, Spend};
     pub use skillopt_sleep::experiment::Experiment;
     pub use skillopt_sleep::report::{NightReport, SkipCount};
     pub use skillopt_store::attempts::Spend as NightSpend;

@@ -103,6 +103,9 @@ pub(crate) enum Verb {
         #[arg(long, default_value_t = 12, value_name = "N")]
         months: usize,
     },
+    /// Keys of model providers, kept in the keyring of the system.
+    #[command(subcommand)]
+    Key(Key),
     /// Show the questions that wait for an answer (backend `handoff`).
     Handoff {
         /// Answer one of them.
@@ -160,6 +163,22 @@ pub(crate) enum Verb {
     Man {
         /// The command it is about, for example `sleep run`; the whole program when left out.
         command: Vec<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Key {
+    /// Keep a key. It is read from standard input, or asked for without showing it.
+    Set {
+        /// Its name: what `models.api_key_env` says, for example OPENAI_API_KEY.
+        name: String,
+    },
+    /// Show which keys are kept, by name alone.
+    List,
+    /// Remove a key.
+    Remove {
+        /// Its name.
+        name: String,
     },
 }
 

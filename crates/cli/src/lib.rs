@@ -24,6 +24,8 @@ use clap::{CommandFactory, FromArgMatches};
 use serde_json::{Value, json};
 use skillopt_app::commands::{self, Command, Output};
 use skillopt_app::context::App;
+use skillopt_app::key::{Secret, SetInput};
+use skillopt_app::types::Keyring;
 use skillopt_core::Problem;
 use skillopt_core::problem::Retry;
 use skillopt_store::SystemClock;
@@ -60,6 +62,20 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
                 }
             };
         }
+        Asked::KeyToKeep(name) => match terminal::secret(&name) {
+            Ok(secret) => {
+                let secret = Secret::new(secret);
+                (Command::KeySet(SetInput { name, secret }), View::Usual)
+            }
+            Err(error) => {
+                let problem = Problem::permanent(
+                    "key_empty",
+                    format!("The key could not be read: {error}."),
+                    "Give the key on standard input, or paste it where you are asked.",
+                );
+                return fail(&problem, json, 2);
+            }
+        },
         Asked::Completions(shell) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut program(false), "skillopt", &mut script);
@@ -174,6 +190,7 @@ fn execute(
         _ => App::open(environment, directory, Arc::new(SystemClock))?,
     };
     app.flags = settings;
+    app.keyring = Keyring::of_the_system();
     let progress = progress::Progress::start(common.progress, common.json);
     app.listener = progress.listener();
     let runtime = runtime()?;
@@ -246,6 +263,7 @@ fn exit_code_of(problem: &Problem) -> u8 {
                 "database_sound",
                 "copy_unsound",
                 "destination_",
+                "key_",
             ];
             if refused.iter().any(|prefix| code.starts_with(prefix)) {
                 2

@@ -185,6 +185,9 @@ fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt:
         Output::BackendList(rows) => models::list(rows, out),
         Output::BackendTest(output) => models::test(output, out),
         Output::Spend(spent) => models::spent(spent, out),
+        Output::KeyList(kept) | Output::KeySet(kept) | Output::KeyRemove(kept) => {
+            models::keys(kept, out)
+        }
         Output::Handoff(questions) | Output::HandoffAnswer(questions) => handoff(questions, out),
         Output::ConfigShow(rows) => settings(rows, out),
         Output::ConfigSet(row) => {

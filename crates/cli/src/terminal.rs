@@ -1,6 +1,9 @@
 //! What depends on the terminal: signals, colours, and text of strangers.
 
-use std::io::IsTerminal;
+use std::io::{BufRead, IsTerminal, Read};
+
+/// In bytes.
+const LONGEST_SECRET: u64 = 64 * 1024;
 
 /// Ends when the user or the system asks the program to stop.
 pub(crate) async fn told_to_stop() {
@@ -19,6 +22,18 @@ pub(crate) async fn told_to_stop() {
         }
     }
     let _ = tokio::signal::ctrl_c().await;
+}
+
+/// A secret: asked for without showing it where somebody sits at a terminal, else the first line of
+/// standard input. Never longer than any key is.
+pub(crate) fn secret(name: &str) -> std::io::Result<String> {
+    if std::io::stdin().is_terminal() {
+        return rpassword::prompt_password(format!("Key for {}: ", plain(name)));
+    }
+    let mut line = String::new();
+    let mut input = std::io::stdin().lock().take(LONGEST_SECRET);
+    input.read_line(&mut line)?;
+    Ok(line)
 }
 
 /// Whether colours are wanted on stdout: a terminal, and no `NO_COLOR`.

@@ -6,13 +6,13 @@ use skillopt_app::commands::Command;
 use skillopt_app::scheduled::Scheduled;
 use skillopt_app::supervisor::commands::PauseInput;
 use skillopt_app::{
-    Nothing, backend, config, data, demo, doctor, experiment, handoff, import, night, project,
+    Nothing, backend, config, data, demo, doctor, experiment, handoff, import, key, night, project,
     proposal, schedule, sleep, spend,
 };
 use skillopt_core::document::TargetKind;
 
 use crate::args::{
-    Backend, Config, Data, EveryCommand, Handoff, Night, Project, Proposal, Sleep, Verb,
+    Backend, Config, Data, EveryCommand, Handoff, Key, Night, Project, Proposal, Sleep, Verb,
 };
 
 /// What the words ask for.
@@ -24,6 +24,8 @@ pub(crate) enum Asked {
         /// Only those that are due.
         once: bool,
     },
+    /// A key to keep under this name; the key itself is never a word.
+    KeyToKeep(String),
     /// Completions of a shell.
     Completions(clap_complete::Shell),
     /// The page of the manual of the command these words lead to.
@@ -108,6 +110,9 @@ pub(crate) fn translate(verb: Verb, common: &EveryCommand) -> Asked {
             everywhere,
             months,
         })),
+        Verb::Key(Key::Set { name }) => Asked::KeyToKeep(name),
+        Verb::Key(Key::List) => usual(Command::KeyList(Nothing {})),
+        Verb::Key(Key::Remove { name }) => usual(Command::KeyRemove(key::RemoveInput { name })),
         Verb::Handoff { verb: None } => usual(Command::Handoff(which())),
         Verb::Handoff {
             verb: Some(Handoff::Answer { id, file }),

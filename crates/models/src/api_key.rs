@@ -1,8 +1,12 @@
 //! A key of a model provider.
 
+use std::collections::BTreeMap;
+
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 use skillopt_core::Problem;
+
+use crate::keyring::Keyring;
 
 /// A key taken from an environment variable. Never shown: not by `Debug`, not in an error.
 #[derive(Clone)]
@@ -19,27 +23,29 @@ impl std::fmt::Debug for ApiKey {
 }
 
 impl ApiKey {
-    /// Takes the key from the variable called `variable`, looked up with `lookup`. An empty name
+    /// The key called `name`: the variable of this name, else the entry of the keyring. An empty name
     /// means that no key is used.
     ///
     /// # Errors
-    /// `api_key_missing` when the variable is unset or empty, `api_key_unusable` when its value
-    /// cannot be a key or when the setting does not hold the name of a variable.
-    pub fn from_variable(
-        variable: &str,
-        lookup: impl Fn(&str) -> Option<String>,
+    /// `api_key_missing` when there is neither, `api_key_unusable` when its value cannot be a key or
+    /// when the setting does not hold a name, and those of [`Keyring::find`].
+    pub fn named(
+        name: &str,
+        environment: &BTreeMap<String, String>,
+        keyring: &Keyring,
     ) -> Result<Option<Self>, Problem> {
-        Self::from_setting("models.api_key_env", variable, lookup)
+        Self::from_setting("models.api_key_env", name, environment, keyring)
     }
 
-    /// The same for a variable that another setting, or the backend itself, names.
+    /// The same for a name that another setting, or the backend itself, gives.
     ///
     /// # Errors
-    /// As [`from_variable`](Self::from_variable).
+    /// As [`named`](Self::named).
     pub fn from_setting(
         setting: &str,
         variable: &str,
-        lookup: impl Fn(&str) -> Option<String>,
+        environment: &BTreeMap<String, String>,
+        keyring: &Keyring,
     ) -> Result<Option<Self>, Problem> {
         let variable = variable.trim();
         if variable.is_empty() {
@@ -58,13 +64,17 @@ impl ApiKey {
         } else {
             format!("The variable named by {setting}")
         };
-        let value = lookup(variable).unwrap_or_default();
-        let value = value.trim();
+        let value = match environment.get(variable).map(|value| value.trim()) {
+            Some(value) if !value.is_empty() => Some(SecretString::from(value.to_owned())),
+            _ if is_name(variable) => keyring.find(variable)?,
+            _ => None,
+        };
+        let value = value.as_ref().map_or("", |value| value.expose_secret());
         if value.is_empty() {
             return Err(Problem::permanent(
                 "api_key_missing",
-                format!("{shown} is not set."),
-                "models.api_key_env takes the name of an environment variable, never the key; set that variable where the night runs.",
+                format!("{shown} is not set, and the keyring has no key of this name."),
+                "Keep the key in the keyring with `skillopt key set NAME`, or set the variable where the night runs; the setting takes the name, never the key.",
             ));
         }
         Self::new(value).map(Some).ok_or_else(|| {
@@ -115,10 +125,19 @@ impl ApiKey {
 mod tests {
     use super::*;
 
+    fn named(name: &str, value: Option<&str>) -> Result<Option<ApiKey>, Problem> {
+        let environment = value.map(|value| (name.to_owned(), value.to_owned()));
+        ApiKey::named(
+            name,
+            &environment.into_iter().collect(),
+            &Keyring::nowhere(),
+        )
+    }
+
     #[test]
     fn a_key_is_never_shown() {
         let canary = "sk-canary-0123456789";
-        let key = ApiKey::from_variable("OPENAI_API_KEY", |_| Some(format!(" {canary}\n")))
+        let key = named("OPENAI_API_KEY", Some(&format!(" {canary}\n")))
             .unwrap()
             .unwrap();
         assert!(!format!("{key:?} {:?}", key.bearer()).contains("canary"));
@@ -128,14 +147,13 @@ mod tests {
 
     #[test]
     fn a_missing_key_names_the_variable_but_never_a_pasted_key() {
-        let none = |_: &str| None;
-        assert!(ApiKey::from_variable(" ", none).unwrap().is_none());
-        let problem = ApiKey::from_variable("OPENAI_API_KEY", none).unwrap_err();
+        assert!(named(" ", None).unwrap().is_none());
+        let problem = named("OPENAI_API_KEY", None).unwrap_err();
         assert_eq!(problem.code, "api_key_missing");
         assert!(problem.message.contains("OPENAI_API_KEY"));
-        let pasted = ApiKey::from_variable("gsk_canary0123456789", none).unwrap_err();
+        let pasted = named("gsk_canary0123456789", None).unwrap_err();
         assert!(!pasted.message.contains("canary"), "{pasted}");
-        let broken = ApiKey::from_variable("KEY", |_| Some("a\nb".into())).unwrap_err();
+        let broken = named("KEY", Some("a\nb")).unwrap_err();
         assert_eq!(broken.code, "api_key_unusable");
     }
 }

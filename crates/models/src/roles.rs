@@ -18,6 +18,7 @@ use crate::backend::Backend;
 use crate::budget::Caps;
 use crate::cancel::CancelToken;
 use crate::handoff::Handoff;
+use crate::keyring::Keyring;
 use crate::limits::Limits;
 use crate::mock::Mock;
 use crate::path::{PathOptions, Roles};
@@ -37,6 +38,8 @@ const BACKSTOP: Duration = Duration::from_secs(15);
 pub struct Surroundings<'a> {
     /// The environment: keys, proxies, where programs are.
     pub environment: &'a BTreeMap<String, String>,
+    /// Where a key is looked for that the environment does not have.
+    pub keyring: &'a Keyring,
     /// The folder of hand-off questions; see [`handoff_folder`].
     pub handoff: PathBuf,
     /// Where the time comes from.
@@ -228,7 +231,12 @@ async fn make(
         Ok::<_, Problem>(agent_cli::Options {
             path: PathBuf::from(path.trim()),
             model: choice.model.clone(),
-            sign_in: SignIn::configured(&choice.key_variable, usual_keys, around.environment)?,
+            sign_in: SignIn::configured(
+                &choice.key_variable,
+                usual_keys,
+                around.environment,
+                around.keyring,
+            )?,
             environment: around.environment.clone(),
             first_byte: seconds(settings.first_byte_seconds),
             whole: seconds(settings.call_seconds),
@@ -361,6 +369,7 @@ mod tests {
             .collect();
         let around = Surroundings {
             environment: &environment,
+            keyring: &Keyring::nowhere(),
             handoff: PathBuf::from("/nowhere"),
             clock: Arc::new(SystemClock),
             cancel: &CancelToken::new(),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use skillopt_core::text::counted;
-use skillopt_models::{CallEvent, CancelToken, Spend};
+use skillopt_models::{CallEvent, CancelToken, Keyring, Spend};
 use skillopt_settings::Settings;
 use skillopt_store::projects::Project;
 use skillopt_store::{Clock, Paths, Store};
@@ -63,6 +63,8 @@ pub struct Context {
     pub project: Project,
     /// The environment: where agents say their homes are, and where keys are.
     pub environment: Arc<BTreeMap<String, String>>,
+    /// Where a key is looked for that the environment does not have.
+    pub keyring: Keyring,
     /// The user's home folder.
     pub home: PathBuf,
     /// Raised to stop.

@@ -31,6 +31,7 @@ pub(crate) async fn models(context: &Context) -> Result<(Roles, Templates), Prob
     let root = Path::new(&context.project.root);
     let around = Surroundings {
         environment: &context.environment,
+        keyring: &context.keyring,
         handoff: skillopt_models::handoff_folder(
             settings,
             &context.paths,

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use skillopt_app::backend::{BackendRow, TestOutput, Tested};
+use skillopt_app::key::{Kept, KeyringState};
 use skillopt_app::spend::Spent;
 use skillopt_app::types::NightSpend;
 
@@ -35,6 +36,24 @@ pub(crate) fn list(rows: &[BackendRow], out: &mut String) -> std::fmt::Result {
         out,
         "`skillopt backend test [NAME]` asks one of them a tiny question."
     )
+}
+
+pub(crate) fn keys(kept: &Kept, out: &mut String) -> std::fmt::Result {
+    match kept.state {
+        KeyringState::Missing => writeln!(out, "There is no keyring in this session."),
+        KeyringState::Locked => writeln!(
+            out,
+            "The keyring is locked; unlock it to see what is in it."
+        ),
+        KeyringState::Ready if kept.names.is_empty() => writeln!(
+            out,
+            "The keyring holds no key. `skillopt key set NAME` keeps one under the name that models.api_key_env gives."
+        ),
+        KeyringState::Ready => kept
+            .names
+            .iter()
+            .try_for_each(|name| writeln!(out, "{}", plain(name))),
+    }
 }
 
 pub(crate) fn test(output: &TestOutput, out: &mut String) -> std::fmt::Result {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use skillopt_core::Problem;
 
 use crate::api_key::ApiKey;
+use crate::keyring::Keyring;
 
 /// How a program signs in.
 #[derive(Debug, Clone)]
@@ -25,11 +26,12 @@ impl SignIn {
     /// first of `usual` that the environment has, else the user's own sign-in.
     ///
     /// # Errors
-    /// As [`ApiKey::from_variable`].
+    /// As [`ApiKey::named`].
     pub fn configured(
         api_key_env: &str,
         usual: &[&str],
         environment: &BTreeMap<String, String>,
+        keyring: &Keyring,
     ) -> Result<Self, Problem> {
         let has = |name: &&&str| {
             environment
@@ -40,7 +42,7 @@ impl SignIn {
             "" => usual.iter().find(has).copied().unwrap_or_default(),
             named => named,
         };
-        let key = ApiKey::from_variable(variable, |name| environment.get(name).cloned())?;
+        let key = ApiKey::named(variable, environment, keyring)?;
         Ok(key.map_or(Self::Subscription, |key| Self::Key {
             variable: variable.to_owned(),
             key,
@@ -71,9 +73,11 @@ mod tests {
     fn the_way_of_signing_in_follows_what_is_configured() {
         const USUAL: &[&str] = &["CODEX_API_KEY", "OPENAI_API_KEY"];
         let configured = |name: &str, pairs: &[(&str, &str)]| {
-            SignIn::configured(name, USUAL, &environment(pairs)).map(|way| match way {
-                SignIn::Key { variable, key } => Some((variable, key.expose().to_owned())),
-                SignIn::Subscription => None,
+            SignIn::configured(name, USUAL, &environment(pairs), &Keyring::nowhere()).map(|way| {
+                match way {
+                    SignIn::Key { variable, key } => Some((variable, key.expose().to_owned())),
+                    SignIn::Subscription => None,
+                }
             })
         };
         let taken = |variable: &str, key: &str| Ok(Some((variable.to_owned(), key.to_owned())));

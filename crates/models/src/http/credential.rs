@@ -146,9 +146,9 @@ mod tests {
         fn fetch<'a>(&'a self, _provider: &'a str, _cancel: &'a CancelToken) -> Fetching<'a> {
             Box::pin(async {
                 let n = self.made.fetch_add(1, Ordering::Relaxed);
-                let key = ApiKey::from_variable("T", |_| Some(format!("token-{n}")));
+                let key = ApiKey::new(&format!("token-{n}"));
                 Ok(Token {
-                    key: key.unwrap().unwrap(),
+                    key: key.unwrap(),
                     until: self
                         .now()
                         .saturating_add(jiff::SignedDuration::from_mins(self.minutes))

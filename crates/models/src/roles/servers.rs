@@ -197,9 +197,7 @@ fn lookup_key(
     variable: &str,
     around: &Surroundings<'_>,
 ) -> Result<Option<ApiKey>, Problem> {
-    ApiKey::from_setting(setting, variable, |name| {
-        around.environment.get(name).cloned()
-    })
+    ApiKey::from_setting(setting, variable, around.environment, around.keyring)
 }
 
 /// The key that the settings name.
@@ -245,6 +243,7 @@ mod tests {
 
     use super::*;
     use crate::cancel::CancelToken;
+    use crate::keyring::Keyring;
 
     fn made(settings: &Settings, environment: &[(&str, &str)]) -> Result<Options, Problem> {
         let environment: BTreeMap<String, String> = environment
@@ -253,6 +252,7 @@ mod tests {
             .collect();
         let around = Surroundings {
             environment: &environment,
+            keyring: &Keyring::nowhere(),
             handoff: PathBuf::new(),
             clock: Arc::new(SystemClock),
             cancel: &CancelToken::new(),

@@ -1,0 +1,117 @@
+//! Keys of model providers in the keyring of the system.
+
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize, Serializer};
+use skillopt_core::Problem;
+use skillopt_models::keyring;
+
+use crate::Nothing;
+use crate::context::App;
+
+pub use skillopt_models::keyring::State as KeyringState;
+
+/// A key on its way into the keyring. It is read, and never written or shown.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Secret(SecretString);
+
+impl Secret {
+    /// Takes a key.
+    #[must_use]
+    pub fn new(text: String) -> Self {
+        Self(SecretString::from(text))
+    }
+}
+
+impl PartialEq for Secret {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.expose_secret() == other.0.expose_secret()
+    }
+}
+
+impl Serialize for Secret {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str("…")
+    }
+}
+
+/// A key to keep.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SetInput {
+    /// What `models.api_key_env` calls it.
+    pub name: String,
+    /// The key.
+    pub secret: Secret,
+}
+
+/// A key to remove.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemoveInput {
+    /// Its name.
+    pub name: String,
+}
+
+/// What the keyring holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Kept {
+    /// Whether it can be used now.
+    pub state: KeyringState,
+    /// The names of the keys in it; empty while they cannot be read.
+    pub names: Vec<String>,
+}
+
+/// Says what the keyring holds. A locked or missing one is no error here.
+pub async fn list(_: &App, _: Nothing) -> Result<Kept, Problem> {
+    aside(|| {
+        let state = keyring::state();
+        let names = match state {
+            KeyringState::Ready => keyring::names()?,
+            KeyringState::Locked | KeyringState::Missing => Vec::new(),
+        };
+        Ok(Kept { state, names })
+    })
+    .await
+}
+
+/// Keeps a key. Errors: those of [`keyring::set`].
+pub async fn set(_: &App, input: SetInput) -> Result<Kept, Problem> {
+    aside(move || {
+        keyring::set(&input.name, &input.secret.0)?;
+        now()
+    })
+    .await
+}
+
+/// Removes a key. Errors: `key_unknown`, and those of [`keyring::remove`].
+pub async fn remove(_: &App, input: RemoveInput) -> Result<Kept, Problem> {
+    aside(move || {
+        if !keyring::remove(&input.name)? {
+            return Err(Problem::permanent(
+                "key_unknown",
+                "The keyring has no key of this name.",
+                "`skillopt key list` shows the names.",
+            ));
+        }
+        now()
+    })
+    .await
+}
+
+fn now() -> Result<Kept, Problem> {
+    Ok(Kept {
+        state: KeyringState::Ready,
+        names: keyring::names()?,
+    })
+}
+
+/// Keyrings answer slowly, and some ask their user first.
+async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| {
+        Problem::temporary(
+            "keyring_failed",
+            format!("Your keyring did not do what was asked: {error}."),
+            "Try again.",
+        )
+    })?
+}

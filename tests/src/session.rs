@@ -1,0 +1,157 @@
+//! A desktop session for one test: a bus of its own, and what is started on it. Real daemons, nobody
+//! else's.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// How long a daemon may take to appear on the bus.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A session bus without services that start by themselves.
+const BUS: &str = r#"<busconfig><type>session</type><listen>unix:tmpdir=/tmp</listen><auth>EXTERNAL</auth>
+<policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>"#;
+
+/// A running session. Everything it started ends with it.
+#[derive(Debug)]
+pub struct Session {
+    address: String,
+    runtime: TempDir,
+    home: PathBuf,
+    processes: Vec<Child>,
+}
+
+impl Session {
+    /// Starts a bus for somebody whose home folder is `home`.
+    ///
+    /// # Panics
+    /// When `dbus-daemon` is not installed.
+    #[must_use]
+    #[allow(clippy::disallowed_methods, reason = "a file of the test's own")]
+    pub fn start(home: &Path) -> Self {
+        let runtime = tempfile::Builder::new()
+            .prefix("s")
+            .tempdir()
+            .expect("a temporary folder");
+        let config = runtime.path().join("bus.conf");
+        std::fs::write(&config, BUS).expect("a file");
+        let mut bus = Command::new("dbus-daemon")
+            .args(["--nofork", "--nosyslog", "--print-address=1"])
+            .arg(format!("--config-file={}", config.display()))
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("dbus-daemon is installed");
+        let mut address = String::new();
+        let output = bus.stdout.take().expect("its output");
+        BufReader::new(output)
+            .read_line(&mut address)
+            .expect("its address");
+        Self {
+            address: address.trim().to_owned(),
+            runtime,
+            home: home.to_owned(),
+            processes: vec![bus],
+        }
+    }
+
+    /// Address of the bus.
+    #[must_use]
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The variables of a program in this session.
+    #[must_use]
+    pub fn variables(&self) -> Vec<(String, String)> {
+        let text = |path: &Path| path.to_str().expect("text").to_owned();
+        vec![
+            ("DBUS_SESSION_BUS_ADDRESS".to_owned(), self.address.clone()),
+            ("XDG_RUNTIME_DIR".to_owned(), text(self.runtime.path())),
+            (
+                "XDG_DATA_HOME".to_owned(),
+                text(&self.home.join(".local/share")),
+            ),
+        ]
+    }
+
+    /// Starts a program of the session, given `input`.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    pub fn spawn(&mut self, program: &str, words: &[&str], input: Option<&str>) {
+        let mut child = Command::new(program)
+            .args(words)
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", &self.home)
+            .envs(self.variables())
+            .stdin(if input.is_some() {
+                Stdio::piped()
+            } else {
+                Stdio::null()
+            })
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{program}: {error}"));
+        if let (Some(input), Some(mut stdin)) = (input, child.stdin.take()) {
+            stdin.write_all(input.as_bytes()).expect("it reads");
+        }
+        self.processes.push(child);
+    }
+
+    /// Starts GNOME Keyring; opened with `password`, or locked as it is after signing in without one.
+    ///
+    /// # Panics
+    /// When it does not appear on the bus.
+    pub fn keyring(&mut self, password: Option<&str>) {
+        let mut words = vec!["--foreground", "--components=secrets"];
+        if password.is_some() {
+            words.push("--unlock");
+        }
+        self.spawn("gnome-keyring-daemon", &words, password);
+        self.wait_for("org.freedesktop.secrets");
+    }
+
+    /// Waits until somebody owns a name.
+    ///
+    /// # Panics
+    /// When nobody does in time.
+    pub fn wait_for(&self, name: &str) {
+        let address = self.address.as_str().try_into();
+        let bus = address
+            .and_then(zbus::blocking::connection::Builder::address::<zbus::Address>)
+            .and_then(zbus::blocking::connection::Builder::build)
+            .expect("the bus");
+        let about = zbus::blocking::fdo::DBusProxy::new(&bus).expect("the bus");
+        let until = Instant::now() + PATIENCE;
+        while !about
+            .name_has_owner(name.try_into().expect("a name"))
+            .expect("an answer")
+        {
+            assert!(Instant::now() < until, "{name} does not appear");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        end(&mut self.processes);
+    }
+}
+
+/// Ends processes, the last first.
+fn end(processes: &mut [Child]) {
+    for process in processes.iter_mut().rev() {
+        let _ = process.kill();
+        let _ = process.wait();
+    }
+}
