@@ -12,6 +12,7 @@ pub use skillopt_models::keyring::State as KeyringState;
 
 /// A key on its way into the keyring. It is read, and never written or shown.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(as = "String"))]
 pub struct Secret(SecretString);
 
 impl Secret {
@@ -36,6 +37,7 @@ impl Serialize for Secret {
 
 /// A key to keep.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "KeySetInput"))]
 pub struct SetInput {
     /// What `models.api_key_env` calls it.
     pub name: String,
@@ -45,6 +47,7 @@ pub struct SetInput {
 
 /// A key to remove.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "KeyRemoveInput"))]
 pub struct RemoveInput {
     /// Its name.
     pub name: String,
@@ -52,6 +55,7 @@ pub struct RemoveInput {
 
 /// What the keyring holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "KeysKept"))]
 pub struct Kept {
     /// Whether it can be used now.
     pub state: KeyringState,

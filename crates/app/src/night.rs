@@ -322,6 +322,7 @@ pub async fn cancel(app: &App, input: CancelInput) -> Result<Cancelled, Problem>
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "NightPaused"))]
 pub struct Paused {
     /// The night.
     pub id: i64,

@@ -26,15 +26,18 @@ const TICK: Duration = Duration::from_secs(20);
 
 /// Which night of its schedule a run is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "ScheduledNight", optional_fields = nullable))]
 pub struct Scheduled {
     /// The local time of its rule; the latest that has come when empty, as for a run that cron starts.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
     pub slot: Option<DateTime>,
     /// It was missed and is caught up.
     #[serde(default)]
     pub caught_up: bool,
     /// When it must be over.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
     pub finish_by: Option<Instant>,
 }
 

@@ -109,12 +109,16 @@ pub struct Rule {
 
 /// One night that is or was due.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Due {
     /// The local time of the rule. Nights are told apart by it.
+    #[cfg_attr(feature = "typescript", ts(type = "string"))]
     pub slot: DateTime,
     /// When it begins, the delay included.
+    #[cfg_attr(feature = "typescript", ts(type = "string"))]
     pub at: Instant,
     /// When it must be over.
+    #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
     pub finish_by: Option<Instant>,
 }
 

@@ -31,6 +31,7 @@ const PATIENCE_OF_A_PERSON: Duration = Duration::from_secs(90);
 
 /// The state of the keyring, read without asking for a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "KeyringState"))]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// It can be read.

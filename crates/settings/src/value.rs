@@ -96,6 +96,7 @@ impl Kind {
             | Self::Backend { .. }
             | Self::Text
             | Self::Address
+            | Self::Form(_)
             | Self::Variable
             | Self::SkillName
             | Self::Ports

@@ -19,6 +19,7 @@ pub async fn status(app: &App, _: Nothing) -> Result<Box<SupervisorState>, Probl
 
 /// How long no night begins by itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct PauseInput {
     /// `1h`, `90m`, `tomorrow`, `forever`, a date, a date with a time; for ever when empty.
     pub until: Option<String>,
@@ -26,6 +27,7 @@ pub struct PauseInput {
 
 /// The pause after a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PauseOutput {
     /// The pause that holds now.
     pub pause: Option<Pause>,
@@ -72,6 +74,7 @@ pub async fn resume(app: &App, _: Nothing) -> Result<PauseOutput, Problem> {
 
 /// A night that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Requested {
     /// Id of the project.
     pub project: String,

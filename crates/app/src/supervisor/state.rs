@@ -9,6 +9,7 @@ use skillopt_store::nights::Outcome;
 
 /// The state of the whole, in the word that chooses the tray's icon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Overall {
     /// Nothing to do before the next night.
@@ -25,6 +26,7 @@ pub enum Overall {
 
 /// Who starts the nights that are due.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case", tag = "by", content = "who")]
 pub enum Supervising {
     /// This process.
@@ -37,6 +39,7 @@ pub enum Supervising {
 
 /// The first line of the tray's menu, in parts that every language can put together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum FirstLine {
     /// A night runs.
@@ -58,6 +61,7 @@ pub enum FirstLine {
     /// No night begins by itself.
     Paused {
         /// Until when; for ever when empty.
+        #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
         until: Option<Instant>,
     },
     /// Proposals wait for a decision.
@@ -75,6 +79,7 @@ pub enum FirstLine {
     /// When the next night begins.
     Next {
         /// When.
+        #[cfg_attr(feature = "typescript", ts(type = "string"))]
         at: Instant,
         /// How many projects have one within the following twelve hours.
         projects: usize,
@@ -85,6 +90,7 @@ pub enum FirstLine {
 
 /// Why a night that is due, or was asked for, does not run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case", tag = "why")]
 pub enum Why {
     /// A condition of its settings is not met.
@@ -102,6 +108,7 @@ pub enum Why {
     /// The last try was put off.
     PutOff {
         /// Until when.
+        #[cfg_attr(feature = "typescript", ts(type = "string"))]
         until: Instant,
         /// What the last try said, in a sentence.
         reason: String,
@@ -114,10 +121,12 @@ pub enum Why {
 
 /// A night at work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Running {
     /// Its id; empty before it is written down.
     pub night: Option<i64>,
     /// When it began.
+    #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
     pub since: Option<Instant>,
     /// The stage it is at, by its name in the store, for example `claude/baseline`.
     pub stage: Option<String>,
@@ -135,6 +144,7 @@ pub struct Running {
 
 /// How a project's last night ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Last {
     /// Its id; empty when it could not even begin.
     pub night: Option<i64>,
@@ -143,13 +153,16 @@ pub struct Last {
     /// In a sentence.
     pub reason: String,
     /// When.
+    #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
     pub ended_at: Option<Instant>,
     /// The local time for which it was missed, when it was caught up later.
+    #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
     pub caught_up_for: Option<jiff::civil::DateTime>,
 }
 
 /// One project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ProjectState {
     /// Its id.
     pub id: String,
@@ -185,6 +198,7 @@ pub struct ProjectState {
 
 /// Everything at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SupervisorState {
     /// The whole in a word.
     pub overall: Overall,

@@ -40,6 +40,7 @@ pub struct Surroundings {
 
 /// What a night waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case", tag = "for")]
 pub enum Wait {
     /// Power, or a fuller battery.
@@ -77,6 +78,7 @@ impl Wait {
 
 /// A condition that could not be looked at. It counts as met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "UnknownCondition"))]
 #[serde(rename_all = "snake_case")]
 pub enum Unknown {
     /// Whether there is power.

@@ -8,10 +8,11 @@ use crate::Instant;
 
 /// How long no night begins by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case", tag = "kind", content = "until")]
 pub enum Pause {
     /// Until then.
-    Until(Instant),
+    Until(#[cfg_attr(feature = "typescript", ts(type = "string"))] Instant),
     /// Until the user ends it.
     Forever,
 }
