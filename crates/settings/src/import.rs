@@ -132,6 +132,18 @@ fn translated(row: &'static Row, value: &Value) -> Result<Value, String> {
     let value = match (row.field, value) {
         // §2.1: auto is Codex when it has sessions, else Claude Code.
         ("source", Value::String(text)) if text == "auto" => json!("reference-auto"),
+        // §10.1: words that it knows for what has another word here. Its `anthropic` is the command
+        // line of Claude Code, and ours is a server that bills a key.
+        ("backend" | "target_backend" | "optimizer_backend", Value::String(text)) => {
+            match text.trim().to_ascii_lowercase().as_str() {
+                "anthropic" => json!("claude"),
+                "azure-responses" | "azure_responses" | "aoai-responses" | "responses" => {
+                    json!("azure_openai")
+                }
+                "session" | "file" => json!("handoff"),
+                word => json!(word),
+            }
+        }
         // §2.1: there `copilot` is Copilot Chat in VS Code.
         ("source", Value::String(text)) if text == "copilot" => json!("vscode"),
         ("scope", Value::Array(_)) => {

@@ -157,3 +157,31 @@ fn a_broken_file_is_named_with_its_place() {
     );
     assert_eq!(read("", Path::new("c")).unwrap_err().code, "config_broken");
 }
+
+#[test]
+fn backends_have_the_meaning_they_had_there() {
+    // §10.1, the aliases of the reference.
+    for (there, here) in [
+        ("anthropic", Some("claude")),
+        ("Claude_Code", Some("claude")),
+        ("claude_cli", Some("claude")),
+        ("openai_codex", Some("codex")),
+        ("aoai", Some("azure_openai")),
+        ("azure-responses", Some("azure_openai")),
+        ("responses", Some("azure_openai")),
+        ("gh_copilot", Some("copilot")),
+        ("cursor_agent", Some("cursor")),
+        ("opencode-cli", Some("opencode")),
+        ("pi-coding-agent", Some("pi")),
+        ("session", Some("handoff")),
+        ("file", Some("handoff")),
+        ("gpt", None),
+    ] {
+        for key in ["backend", "target_backend", "optimizer_backend"] {
+            let import = import(&json!({ key: there }));
+            let taken = import.taken.first().map(|taken| taken.value.clone());
+            assert_eq!(taken, here.map(|word| json!(word)), "{key}: {there}");
+            assert_eq!(import.ignored.is_empty(), here.is_some(), "{key}: {there}");
+        }
+    }
+}
