@@ -32,6 +32,11 @@ pub enum Mode {
     },
     /// Answers like [`crate::brain::honest_reply`].
     Honest,
+    /// The same, with an event before it.
+    HonestWith {
+        /// The event.
+        event: serde_json::Value,
+    },
     /// Prints these lines and this complaint and ends with this code. What a real version prints
     /// can be put here.
     Print {
@@ -65,6 +70,12 @@ impl Mode {
     #[must_use]
     pub fn reply(text: &str) -> Self {
         Self::Reply { text: text.into() }
+    }
+
+    /// Answers like [`crate::brain::honest_reply`], with an event before it.
+    #[must_use]
+    pub fn honest_with(event: serde_json::Value) -> Self {
+        Self::HonestWith { event }
     }
 
     /// Prints and ends.

@@ -77,6 +77,7 @@ struct State {
     brain: Brain,
     models: Vec<String>,
     key: Option<String>,
+    headers: Vec<(&'static str, String)>,
     requests: Vec<Request>,
 }
 
@@ -115,6 +116,7 @@ impl StubServer {
                 brain: Arc::new(|_| "OK.".to_owned()),
                 models: vec!["stub-model".to_owned()],
                 key: None,
+                headers: Vec::new(),
                 requests: Vec::new(),
             }),
             in_flight: AtomicUsize::new(0),
@@ -190,6 +192,15 @@ impl StubServer {
     /// The key that requests must carry; without it they get 401.
     pub fn require_key(&self, key: &str) -> &Self {
         self.shared.state().key = Some(key.to_owned());
+        self
+    }
+
+    /// Headers of every streamed reply from now on, besides those that it needs.
+    pub fn headers(&self, headers: &[(&'static str, &str)]) -> &Self {
+        self.shared.state().headers = headers
+            .iter()
+            .map(|&(name, value)| (name, value.to_owned()))
+            .collect();
         self
     }
 

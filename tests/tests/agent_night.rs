@@ -1,6 +1,7 @@
 //! Whole nights with each command-line agent, its program being one that answers honestly, or does
 //! not answer at all.
 #![cfg(unix)]
+#![allow(clippy::disallowed_methods, reason = "a test writes its own files")]
 
 use std::path::Path;
 
@@ -22,6 +23,8 @@ fn night(home: &Home, dialect: Dialect, stub: &StubCli) -> Ran {
         dialect.backend(),
         &format!("--{}-path", dialect.backend()),
         &path,
+        "--accept-terms",
+        dialect.backend(),
         "--model-miner=false",
         "--concurrency",
         "3",
@@ -116,4 +119,143 @@ fn an_agent_that_does_not_answer_defers_the_night_and_loses_nothing() {
             );
         }
     }
+}
+
+#[test]
+fn a_part_of_the_plan_is_left_to_the_user() {
+    let reset = jiff::Timestamp::now().as_second() + 3 * 3600;
+    let limit = serde_json::json!({
+        "type": "rate_limit_event",
+        "rate_limit_info": {
+            "status": "allowed", "resetsAt": reset, "rateLimitType": "five_hour",
+            "unifiedWindows": {
+                "five_hour": { "utilization": 0.78, "resetsAt": reset },
+                "seven_day": { "utilization": 0.10, "resetsAt": reset + 86_400 },
+            },
+        },
+    });
+    let stub = install(Dialect::Claude, [Mode::honest_with(limit)]);
+    let home = Home::with_sample(PROGRAM);
+    let path = format!("--claude-path={}", stub.path().display());
+    let with = |reserve: &str, command: &[&str]| {
+        let reserve = format!("--reserve-percent={reserve}");
+        let words = [
+            command,
+            &["--backend=claude", &path, "--accept-terms=claude", &reserve],
+        ];
+        home.run(&words.concat())
+    };
+    let night = [
+        "sleep",
+        "run",
+        "--model-miner=false",
+        "--concurrency=1",
+        "--json",
+    ];
+    let first = with("30", &night);
+    let json = first.json();
+    assert_eq!(
+        (json["outcome"].as_str(), first.code),
+        (Some("deferred"), 75),
+        "{json}"
+    );
+    assert_eq!(json["problem"]["code"], "quota_reserved", "{json}");
+    assert_eq!(
+        json["until"].as_str().map(str::to_owned),
+        jiff::Timestamp::from_second(reset)
+            .ok()
+            .map(|at| at.to_string()),
+        "it says when it goes on"
+    );
+    assert_eq!(
+        stub.asked().len(),
+        1,
+        "the reply that showed it is the last"
+    );
+    with("30", &night);
+    assert_eq!(
+        stub.asked().len(),
+        1,
+        "nothing is asked before it is whole again"
+    );
+    // Whoever wants to keep less goes on, with what was answered.
+    let json = with("20", &night).json();
+    assert_eq!(
+        (json["outcome"].as_str(), json["resumed"].as_bool()),
+        (Some("proposed"), Some(true)),
+        "{json}"
+    );
+    assert_eq!(
+        json["spend"]["calls"].as_u64(),
+        Some(stub.asked().len() as u64)
+    );
+}
+
+#[test]
+fn who_cannot_tell_what_is_left_is_named() {
+    for (dialect, tells) in [(Dialect::Claude, true), (Dialect::Pi, false)] {
+        let stub = install(dialect, [Mode::Honest]);
+        let home = Home::with_sample(PROGRAM);
+        let name = dialect.backend();
+        let words = [
+            format!("--backend={name}"),
+            format!("--{name}-path={}", stub.path().display()),
+            format!("--accept-terms={name}"),
+            "--reserve-percent=30".to_owned(),
+        ];
+        let run = |command: &[&str]| {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            home.run(&[command, &words].concat())
+        };
+        let list = run(&["backend", "list", "--json"]).json();
+        let row = list
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|row| row["name"] == name)
+            .unwrap();
+        assert_eq!(row["tells_allowance"], tells, "{row}");
+        let doctor = run(&["doctor"]).out;
+        let said = format!("{name} does not say how much of the plan is left");
+        assert_eq!(doctor.contains(&said), !tells, "{doctor}");
+    }
+}
+
+#[test]
+fn what_is_left_of_a_codex_plan_is_in_the_users_sessions() {
+    let reset = jiff::Timestamp::now().as_second() + 3 * 3600;
+    let stub = install(Dialect::Codex, [Mode::Honest]);
+    let home = Home::with_sample(PROGRAM);
+    let day = home.home().join(".codex/sessions/2026/11/29");
+    std::fs::create_dir_all(&day).unwrap();
+    let record = serde_json::json!({
+        "timestamp": "2026-11-29T17:08:08.732Z", "type": "event_msg",
+        "payload": { "type": "token_count", "info": null, "rate_limits": {
+            "limit_id": "codex", "secondary": null,
+            "primary": { "used_percent": 81.0, "window_minutes": 300, "resets_at": reset },
+        } },
+    });
+    let session = day.join("rollout-2026-11-29T17-08-07-01a22847.jsonl");
+    std::fs::write(session, format!("{record}\n")).unwrap();
+    let path = format!("--codex-path={}", stub.path().display());
+    let with = |reserve: &str| {
+        let words = [
+            "sleep",
+            "run",
+            "--source=claude",
+            "--backend=codex",
+            &path,
+            "--accept-terms=codex",
+            "--model-miner=false",
+            "--concurrency=1",
+            "--json",
+            reserve,
+        ];
+        home.run(&words).json()
+    };
+    let json = with("--reserve-percent=20");
+    assert_eq!(json["problem"]["code"], "quota_reserved", "{json}");
+    assert_eq!(stub.asked().len(), 1);
+    let json = with("--reserve-percent=19");
+    assert_eq!(json["outcome"], "proposed", "{json}");
 }

@@ -24,15 +24,34 @@ fn brain(request: &Value) -> String {
     "Dear customer.".to_owned()
 }
 
-/// The report of the newest night as text, without what a clock decides.
-fn report(home: &Home) -> String {
-    let shown = home.run(&["night", "show", "--json"]).json();
-    let mut report = shown["report"].clone();
-    assert!(report.is_object(), "{shown}");
-    for name in ["started_at", "ended_at", "proposal", "staging_dir"] {
-        report[name] = Value::Null;
+/// What names the moment at which a night ran, and so differs on every run: the only things in a report
+/// that do. What is printed of a run has the last two only.
+const MOMENT: [&str; 4] = ["started_at", "ended_at", "proposal", "staging_dir"];
+
+/// A report as text, without what names the moment.
+fn timeless(report: &Value) -> String {
+    let mut report = report.clone();
+    for name in MOMENT {
+        if report[name].as_str().is_some_and(|text| !text.is_empty()) {
+            report[name] = name.into();
+        }
     }
     serde_json::to_string_pretty(&report).expect("it is JSON")
+}
+
+/// The stored report of the newest night, and what `night show` prints of it.
+fn shown(home: &Home) -> (String, String) {
+    let shown = home.run(&["night", "show", "--json"]).json();
+    let report = &shown["report"];
+    let printed = home.run(&["night", "show"]).out;
+    // The first line has the minute in which the night began in front of its outcome.
+    let (first, rest) = printed.split_once('\n').expect("some lines");
+    let (_, outcome) = first.rsplit_once("  ").expect("columns");
+    let printed = match report["proposal"].as_str() {
+        Some(proposal) => rest.replace(proposal, "proposal"),
+        None => rest.to_owned(),
+    };
+    (timeless(report), format!("{outcome}\n{printed}"))
 }
 
 #[test]
@@ -43,7 +62,7 @@ fn a_recorded_night_has_the_same_report_without_a_network() {
     let url = server.url();
     let ran = home.night_against(&server, &["--input-price", "2"]);
     assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
-    let first = report(&home);
+    let first = (timeless(&ran.json()), shown(&home));
     let calls = server.asked().len();
     let file = home.path().join("night.cassette.json");
     let path = file.to_string_lossy().into_owned();
@@ -90,7 +109,7 @@ fn a_recorded_night_has_the_same_report_without_a_network() {
     };
     let ran = again(&home);
     assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
-    let second = report(&home);
+    let second = (timeless(&ran.json()), shown(&home));
     assert_eq!(first, second);
 
     // What is not on it is not made up.
@@ -114,4 +133,56 @@ fn a_simulated_night_is_not_recorded() {
     let recorded = home.run(&["night", "record", "--to", &path, "--json"]);
     assert_eq!(recorded.json()["error"], "night_not_recordable");
     assert_eq!(recorded.code, 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_night_with_an_agent_is_the_same_again_with_the_requests_it_was_billed() {
+    use skillopt_tests::stub_cli::{Dialect, Mode, StubCli};
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_stub-agent"));
+    let stub = StubCli::install(Dialect::Copilot, program, [Mode::Honest]);
+    let home = Home::with_sample(PROGRAM);
+    let copilot = format!("--copilot-path={}", stub.path().display());
+    let file = home.path().join("night.cassette.json");
+    let file = file.to_string_lossy().into_owned();
+    let ran = home.run(&[
+        "sleep",
+        "run",
+        "--backend=copilot",
+        &copilot,
+        "--accept-terms=copilot",
+        "--model-miner=false",
+        "--json",
+    ]);
+    assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+    let first = (timeless(&ran.json()), shown(&home));
+    assert!(first.0.contains("\"request_thousandths\": "), "{}", first.0);
+    assert!(
+        !first.0.contains("\"request_thousandths\": 0"),
+        "{}",
+        first.0
+    );
+    let recorded = home.run(&[
+        "night",
+        "record",
+        "--to",
+        &file,
+        "--backend=copilot",
+        &copilot,
+    ]);
+    assert_eq!(recorded.code, 0, "{} {}", recorded.out, recorded.err);
+    let asked = stub.asked().len();
+    std::fs::remove_dir_all(home.data()).expect("the data of the night");
+    let cassette = format!("--cassette={file}");
+    let ran = home.run(&[
+        "sleep",
+        "run",
+        "--backend=cassette",
+        &cassette,
+        "--model-miner=false",
+        "--json",
+    ]);
+    assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+    assert_eq!(first, (timeless(&ran.json()), shown(&home)));
+    assert_eq!(stub.asked().len(), asked, "nobody is asked again");
 }

@@ -133,6 +133,11 @@ static EFFECTS: &[Effect] = &[
     effect("models.azure_api_version", "2024-12-01-preview", backends).with(AZURE),
     effect("models.azure_client_id", "another", identity).with(AZURE),
     effect("models.local_ports", "10", local_servers).with(&["--local-port=9"]),
+    effect("models.terms_accepted", "minimax:api.minimax.io", backends).with(&[
+        "--backend=minimax",
+        "--api-key-env=A_KEY",
+        "--model=m",
+    ]),
     effect("models.claude_path", "/nowhere/claude", night).with(&["--backend=claude"]),
     effect("models.codex_path", "/nowhere/codex", night).with(&["--backend=codex"]),
     effect("models.copilot_path", "/nowhere/copilot", night).with(&["--backend=copilot"]),
@@ -174,6 +179,8 @@ static EFFECTS: &[Effect] = &[
         "--input-price=5",
         "--output-price=5",
     ]),
+    effect("spends.reserve_percent", "50", almost_used_up).with(ASKED),
+    effect("schedule.finish_by", "00:00", across_midnight).with(ASKED),
     effect("spends.input_price", "3", asked).with(ASKED),
     effect("spends.output_price", "3", asked).with(ASKED),
     effect("privacy.evidence_days", "0", kept_bodies),
@@ -189,7 +196,6 @@ static EFFECTS: &[Effect] = &[
     effect("schedule.cron", "5 4 * * *", upcoming),
     effect("schedule.time_zone", "Asia/Tokyo", upcoming).with(&["--hour=12"]),
     effect("schedule.random_delay_minutes", "700", upcoming),
-    effect("schedule.finish_by", "07:00", upcoming),
     effect("schedule.catch_up_hours", "1", missed),
     effect("schedule.battery_at_least", "90", waits),
     effect("schedule.unmetered_only", "false", waits),
@@ -411,6 +417,52 @@ fn spoiled(home: &Home, words: &[&str]) -> String {
     std::fs::write(&file, tasks.to_string()).expect("a tasks file");
     let file = format!("--tasks-file={}", file.display());
     against(&server, home, &[&[file.as_str()], words].concat())
+}
+
+/// A server with a plan of which little is left.
+fn almost_used_up(home: &Home, words: &[&str]) -> String {
+    let server = StubServer::start();
+    server.brain(honest).headers(&[
+        ("anthropic-ratelimit-unified-7d-utilization", "0.8"),
+        // In the year 2100.
+        ("anthropic-ratelimit-unified-7d-reset", "4102444800"),
+    ]);
+    let seen = against(&server, home, words);
+    // It is paused for a month at most, counted from now.
+    let ending: Vec<&str> = seen.lines().take(2).collect();
+    ending.join("\n")
+}
+
+/// A night that begins a few seconds before midnight and whose first reply comes after it.
+fn across_midnight(home: &Home, words: &[&str]) -> String {
+    const BEFORE: i64 = 6;
+    const DAY: i64 = 24 * 60 * 60;
+    let server = StubServer::start();
+    server
+        .brain(honest)
+        .script([Behaviour::Answer.after(Duration::from_secs(7))]);
+    let now = jiff::Timestamp::now().as_second();
+    let east = (DAY - BEFORE - now % DAY + DAY / 2).rem_euclid(DAY) - DAY / 2;
+    let zone = format!(
+        "<HERE>{}{:02}:{:02}:{:02}",
+        if east < 0 { '+' } else { '-' },
+        east.abs() / 3600,
+        east.abs() / 60 % 60,
+        east.abs() % 60
+    );
+    let endpoint = format!("--endpoint={}", server.url());
+    let command = [
+        "sleep",
+        "run",
+        "--json",
+        "--backend=openai_compatible",
+        "--model=stub",
+        "--concurrency=1",
+        &endpoint,
+    ];
+    let ran = home.run_with(&[&command, words].concat(), &[("TZ", &zone)]);
+    let report = ran.json();
+    format!("{} {}", ran.code, report["problem"]["code"])
 }
 
 /// A night that was at work for ten minutes when its key was refused.

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use skillopt_core::Problem;
 use skillopt_models::path::{PathOptions, Roles};
 use skillopt_models::trial::{self, Trial};
-use skillopt_models::{Backend, Prices, Surroundings, catalogue, handoff_folder};
-use skillopt_settings::Settings;
+use skillopt_models::{Backend, Prices, Surroundings, Terms, catalogue, handoff_folder, terms};
+use skillopt_settings::{Layer, Layers, Settings};
 
 use crate::context::App;
 
@@ -37,6 +37,12 @@ pub struct BackendRow {
     pub address: String,
     /// Why it cannot be used as things are; `None` when it can, as far as that is known without asking.
     pub problem: Option<Problem>,
+    /// What has to be agreed to before nights ask it; `None` when nothing has, or when it cannot be used.
+    pub terms: Option<Terms>,
+    /// Whether that was done.
+    pub terms_accepted: bool,
+    /// Whether it says how much of the plan is left, so that spends.reserve_percent can be kept.
+    pub tells_allowance: bool,
 }
 
 /// Lists every backend and what is missing for it. Asks no model.
@@ -46,10 +52,12 @@ pub async fn list(app: &App, input: ListInput) -> Result<Vec<BackendRow>, Proble
     for entry in catalogue::BACKENDS {
         let sides = around.sides(entry.name);
         let made = around.make(entry.name, sides.first().copied()).await;
-        let (id, problem) = match made {
-            Ok(backend) => (Some(backend.id()), None),
+        let (backend, problem) = match made {
+            Ok(backend) => (Some(backend), None),
             Err(problem) => (None, Some(problem)),
         };
+        let id = backend.as_ref().map(|backend| backend.id());
+        let terms = backend.as_ref().and_then(|backend| backend.terms());
         rows.push(BackendRow {
             name: entry.name.to_owned(),
             about: entry.about.to_owned(),
@@ -60,9 +68,86 @@ pub async fn list(app: &App, input: ListInput) -> Result<Vec<BackendRow>, Proble
             model: id.as_ref().map(|id| id.model.clone()).unwrap_or_default(),
             address: id.map(|id| id.address).unwrap_or_default(),
             problem,
+            terms_accepted: terms
+                .as_ref()
+                .is_some_and(|terms| terms.accepted(&around.settings.terms_accepted)),
+            terms,
+            tells_allowance: backend.is_some_and(|backend| backend.tells_allowance()),
         });
     }
     Ok(rows)
+}
+
+/// What nights may ask from now on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "BackendAcceptInput", optional_fields = nullable))]
+pub struct AcceptInput {
+    /// The project whose settings hold; those of the folder the user is in when empty.
+    pub project: Option<PathBuf>,
+    /// The providers, as reports name them; those that a night would ask when empty.
+    #[serde(default)]
+    pub providers: Vec<String>,
+}
+
+/// What was agreed to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "BackendsAccepted"))]
+pub struct Accepted {
+    /// Every provider that nights may ask by themselves.
+    pub accepted: Vec<String>,
+    /// What was added to them now; only the names of providers that were named.
+    pub added: Vec<Terms>,
+    /// The user's settings file.
+    pub file: PathBuf,
+}
+
+/// Notes in the user's settings that nights may ask providers by themselves.
+///
+/// Errors: `provider_unknown`, those of the settings and, when none is named, of the backends.
+pub async fn accept(app: &App, input: AcceptInput) -> Result<Accepted, Problem> {
+    let around = Around::new(app, input.project)?;
+    let mut added = Vec::new();
+    if input.providers.is_empty() {
+        for (name, sides) in around.used() {
+            for side in sides {
+                let made = around.make(&name, Some(side)).await?;
+                added.extend(made.terms());
+            }
+        }
+    }
+    for provider in &input.providers {
+        added.push(terms::of_provider(provider).ok_or_else(|| unknown_provider(provider))?);
+    }
+    let file = app.config().user;
+    let known = Layers::below(&app.config(), Layer::Project)?.terms_accepted;
+    added.retain(|terms| !terms.accepted(&known));
+    added.sort_by(|a, b| a.provider.cmp(&b.provider));
+    added.dedup();
+    let mut accepted = known;
+    accepted.extend(added.iter().map(|terms| terms.provider.clone()));
+    if !added.is_empty() {
+        let below = Layers::below(&app.config(), Layer::User)?;
+        crate::config::change(app, &file, |before| {
+            let list = accepted.join(",");
+            skillopt_settings::set(before, &file, "models.terms_accepted", &list, &below)
+        })?;
+    }
+    Ok(Accepted {
+        accepted,
+        added,
+        file,
+    })
+}
+
+fn unknown_provider(provider: &str) -> Problem {
+    Problem::permanent(
+        "provider_unknown",
+        format!(
+            "There is no provider called \"{}\".",
+            provider.escape_debug()
+        ),
+        "`skillopt backend list` names them; a server is BACKEND:HOST, for example anthropic:api.anthropic.com.",
+    )
 }
 
 /// Which backend is tested.

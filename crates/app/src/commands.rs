@@ -103,6 +103,8 @@ commands! {
     BackendList "backend list": crate::backend::ListInput => Vec<crate::backend::BackendRow> = crate::backend::list;
     /// Ask a backend one tiny question.
     BackendTest "backend test": crate::backend::TestInput => Box<crate::backend::TestOutput> = crate::backend::test;
+    /// Agree that nights ask providers by themselves.
+    BackendAccept "backend accept": crate::backend::AcceptInput => crate::backend::Accepted = crate::backend::accept;
     /// Say what was spent, by month and project.
     Spend "spend": crate::spend::SpendInput => crate::spend::Spent = crate::spend::spend;
     /// Say whether the keyring can be used, and which keys are in it.

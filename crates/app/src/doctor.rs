@@ -297,13 +297,31 @@ async fn local_servers(context: &skillopt_sleep::Context) -> Finding {
 
 async fn backends(context: &skillopt_sleep::Context, as_scheduled: bool) -> Finding {
     match skillopt_sleep::run::who_answers(context).await {
-        Ok((target, optimizer, simulated)) => {
-            let detail = json!({"target": target, "optimizer": optimizer});
-            if simulated {
+        Ok(answering) => {
+            let detail =
+                json!({"target": answering.target, "optimizer": answering.optimizer});
+            if let Some(terms) = answering.terms.first() {
+                return bad("models", &terms.problem());
+            }
+            if answering.simulated {
                 return Finding {
                     health: Health::Warning,
                     guidance: "Set models.backend to use a model.".to_owned(),
                     ..good("models", "Answers come from a built-in simulation.", detail)
+                };
+            }
+            if context.settings.reserve_percent > 0 && !answering.silent.is_empty() {
+                return Finding {
+                    health: Health::Warning,
+                    guidance: "A limit of the night (spends.max_calls_per_night, spends.max_tokens_per_night, schedule.finish_by) holds with every backend.".to_owned(),
+                    ..good(
+                        "models",
+                        format!(
+                            "spends.reserve_percent cannot be kept: {} does not say how much of the plan is left.",
+                            answering.silent.join(" and ")
+                        ),
+                        detail,
+                    )
                 };
             }
             good("models", "The backends can be used.", detail)

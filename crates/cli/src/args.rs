@@ -405,6 +405,12 @@ pub(crate) enum Backend {
         /// Its name; those that a night would use when left out.
         name: Option<String>,
     },
+    /// Agree, once, that nights ask a provider by themselves; says first where its terms are.
+    Accept {
+        /// Providers, for example claude or anthropic:api.anthropic.com; those that a night would ask
+        /// when left out.
+        providers: Vec<String>,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -10,6 +10,7 @@ mod progress;
 mod setting_flags;
 mod show;
 mod terminal;
+mod terms;
 mod translate;
 
 use std::collections::BTreeMap;
@@ -218,7 +219,14 @@ fn execute(
             terminal::told_to_stop().await;
             std::process::exit(130);
         });
-        let result = commands::execute(&app, command).await;
+        let result = commands::execute(&app, command.clone()).await;
+        let result = match result {
+            Ok(Output::SleepRun(run)) if terms::can_be_asked(&run.report, common.json) => {
+                progress.pause();
+                terms::ask(&app, run, command).await
+            }
+            other => other,
+        };
         stop.abort();
         result
     });
@@ -256,6 +264,7 @@ fn exit_code_of(problem: &Problem) -> u8 {
                 "nothing_to_roll_back",
                 "already_rolled_back",
                 "project_",
+                "provider_",
                 "demo_folder_unusable",
                 "night_",
                 "import_not_found",

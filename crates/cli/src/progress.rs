@@ -122,6 +122,13 @@ impl Progress {
         Arc::clone(&self.listener)
     }
 
+    /// Takes the bar away until something happens again.
+    pub(crate) fn pause(&self) {
+        self.bar.disable_steady_tick();
+        self.bar.reset();
+        self.bar.set_message("");
+    }
+
     pub(crate) fn finish(self) {
         self.bar.finish_and_clear();
     }

@@ -40,6 +40,7 @@ const COMMANDS: &[(&[&str], Groups)] = &[
     (&["night", "record"], Groups::Of(&["models"])),
     (&["backend", "list"], Groups::Of(&["models", "spends"])),
     (&["backend", "test"], Groups::Of(&["models", "spends"])),
+    (&["backend", "accept"], Groups::Of(&["models"])),
     (&["handoff"], Groups::Of(&["models"])),
     (&["config", "show"], Groups::Every),
     (&["config", "explain"], Groups::Every),

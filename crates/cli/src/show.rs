@@ -184,6 +184,7 @@ fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt:
         ),
         Output::BackendList(rows) => models::list(rows, out),
         Output::BackendTest(output) => models::test(output, out),
+        Output::BackendAccept(accepted) => models::accepted(accepted, out),
         Output::Spend(spent) => models::spent(spent, out),
         Output::KeyList(kept) | Output::KeySet(kept) | Output::KeyRemove(kept) => {
             models::keys(kept, out)

@@ -104,6 +104,9 @@ pub(crate) fn translate(verb: Verb, common: &EveryCommand) -> Asked {
                 project,
                 backend: name,
             }),
+            Backend::Accept { providers } => {
+                Command::BackendAccept(backend::AcceptInput { project, providers })
+            }
         }),
         Verb::Spend { everywhere, months } => usual(Command::Spend(spend::SpendInput {
             project,

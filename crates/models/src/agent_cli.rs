@@ -40,10 +40,12 @@ use skillopt_core::Problem;
 use skillopt_core::call::{BackendId, Call};
 use skillopt_store::Clock;
 
+use crate::allowance::Allowance;
 use crate::backend::{Asking, Backend, Checking, RawReply};
 use crate::cancel::CancelToken;
 use crate::error::CallError;
 use crate::process::{Limits, Program, Reading, Run, RunFault, Scratch, run, sweep_scratch};
+use crate::terms::{Known, Terms};
 
 pub(crate) use environment::{Environment, KEYRING};
 pub(crate) use failure::Asked;
@@ -94,6 +96,8 @@ pub(crate) struct About {
     pub(crate) path_setting: &'static str,
     /// How it is updated, one sentence.
     pub(crate) update: &'static str,
+    /// What nights do with it and who decides about that.
+    pub(crate) terms: Known,
     /// Variables with an address that a sign-in is sent to.
     pub(crate) addresses: &'static [&'static str],
     /// Where the user's sign-in lies: variables, the first that is set. It is one queue for calls
@@ -163,6 +167,16 @@ pub(crate) trait Agent: Send + Sync {
 
     /// Tokens that it adds to every call.
     fn overhead_tokens(&self) -> u64;
+
+    /// Whether it says how much of the plan is left, with its replies or in the user's sessions.
+    fn tells_allowance(&self) -> bool {
+        false
+    }
+
+    /// What is left by the user's own sessions, for an agent whose replies do not say it.
+    fn allowance_of_sessions(&self, _options: &Options) -> Option<Allowance> {
+        None
+    }
 
     /// Arranges a run.
     ///
@@ -329,7 +343,7 @@ impl AgentCli {
         let run = run(&program, &work, arranged.input.as_bytes(), cancel.dropped())
             .await
             .map_err(|fault| self.fault(fault))?;
-        self.agent.read(
+        let reply = self.agent.read(
             &run,
             &Asked {
                 about: self.about,
@@ -339,7 +353,13 @@ impl AgentCli {
                 zone: &self.options.zone,
                 sign_in: &self.options.sign_in,
             },
-        )
+        )?;
+        // A key has no plan.
+        let allowance = reply.allowance.or_else(|| match self.options.sign_in {
+            SignIn::Subscription => self.agent.allowance_of_sessions(&self.options),
+            SignIn::Key { .. } => None,
+        });
+        Ok(RawReply { allowance, ..reply })
     }
 
     fn fault(&self, fault: RunFault) -> CallError {
@@ -386,12 +406,21 @@ impl Backend for AgentCli {
         true
     }
 
+    fn terms(&self) -> Option<Terms> {
+        Some(self.about.terms.of(self.about.kind.to_owned()))
+    }
+
     fn provider(&self) -> String {
         self.about.kind.to_owned()
     }
 
     fn overhead_tokens(&self) -> u64 {
         self.agent.overhead_tokens()
+    }
+
+    fn tells_allowance(&self) -> bool {
+        // A key has no plan.
+        matches!(self.options.sign_in, SignIn::Subscription) && self.agent.tells_allowance()
     }
 
     fn check<'a>(&'a self, cancel: &'a CancelToken) -> Checking<'a> {

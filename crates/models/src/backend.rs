@@ -6,9 +6,11 @@ use std::pin::Pin;
 use serde::{Deserialize, Serialize};
 use skillopt_core::call::{BackendId, Call};
 
+use crate::allowance::Allowance;
 use crate::cancel::CancelToken;
 use crate::error::CallError;
 use crate::handoff::Handoff;
+use crate::terms::Terms;
 
 /// Tokens as the provider counted them; `None` where it said nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +48,8 @@ pub struct RawReply {
     pub finish: Finish,
     /// Thousandths of requests that the provider bills apart from tokens; 0 when it bills none.
     pub request_thousandths: u64,
+    /// What the provider says is left after it; `None` when it says nothing of that.
+    pub allowance: Option<Allowance>,
 }
 
 impl RawReply {
@@ -80,6 +84,18 @@ pub trait Backend: Send + Sync {
 
     /// Whether a try costs money or quota. Unpaid backends are not budgeted.
     fn paid(&self) -> bool;
+
+    /// What the user has to agree to before nights ask it; `None` when it is nobody's service: a
+    /// simulation, a person, a server on this computer.
+    fn terms(&self) -> Option<Terms> {
+        None
+    }
+
+    /// Whether replies say how much of the plan is left, as far as that is known before there is one.
+    /// Without it nothing can be kept in reserve.
+    fn tells_allowance(&self) -> bool {
+        false
+    }
 
     /// Whether it runs on this computer, so that its tokens cost no money unless the user gives them a
     /// price.

@@ -63,6 +63,9 @@ struct Row {
     reply: Option<String>,
     #[serde(default)]
     usage: Usage,
+    /// Thousandths of requests that the provider billed.
+    #[serde(default)]
+    request_thousandths: u64,
     /// Why there was none: code and words.
     #[serde(default)]
     error: Option<(String, String)>,
@@ -105,6 +108,7 @@ pub fn save(
                 }
             }
         }
+        let billed = attempts::requests_of_tries(db, night)?;
         let mut rows: BTreeMap<String, Row> = BTreeMap::new();
         for at in calls::rows_of_night(db, night)? {
             let Some(attempt) = at.attempt else { continue };
@@ -127,6 +131,7 @@ pub fn save(
                         cached_tokens: found.usage.cached_tokens,
                         output_tokens: found.usage.output_tokens,
                     },
+                    request_thousandths: billed.get(&attempt).copied().unwrap_or(0),
                     error: found.error_code.map(|code| {
                         let words = found
                             .error
@@ -226,6 +231,7 @@ impl Cassette {
         if let Some(text) = &row.reply {
             return Ok(RawReply {
                 usage: row.usage,
+                request_thousandths: row.request_thousandths,
                 model: self.recorded.answered_by.clone(),
                 ..RawReply::text(text.clone())
             });

@@ -23,6 +23,7 @@ use crate::backend::RawReply;
 use crate::cancel::CancelToken;
 use crate::error::CallError;
 use crate::process::{Line, Reading, Run};
+use crate::terms::Known;
 
 /// The `kind` of this backend and its provider: one sign-in, one limit.
 pub const KIND: &str = "claude";
@@ -36,6 +37,10 @@ pub(crate) static ABOUT: About = About {
     programs: &["claude"],
     path_setting: "models.claude_path",
     update: "Update it with `claude update`.",
+    terms: Known {
+        about: "Nights start Claude Code by themselves and use up the limits of your plan, or your key; Anthropic's terms for the account it is signed in with say what is allowed.",
+        address: "https://code.claude.com/docs/en/legal-and-compliance",
+    },
     addresses: &["ANTHROPIC_BASE_URL"],
     renewed_in: &["CLAUDE_CONFIG_DIR", "HOME", "USERPROFILE"],
     prepare,
@@ -182,6 +187,10 @@ impl Agent for Claude {
         } else {
             "one_prompt"
         }
+    }
+
+    fn tells_allowance(&self) -> bool {
+        true
     }
 
     fn overhead_tokens(&self) -> u64 {

@@ -5,6 +5,7 @@
 //! directory has a link to the user's `auth.json`, so that a renewed token arrives where it belongs;
 //! and of the user's `config.toml` it has the model, the provider and their addresses, nothing else.
 
+mod allowance;
 mod config;
 mod output;
 
@@ -20,10 +21,12 @@ use crate::agent_cli::{
     About, Agent, AgentCli, Arranged, Asked, Environment, Launch, Options, Place, Prompt, SignIn,
     too_old,
 };
+use crate::allowance::Allowance;
 use crate::backend::RawReply;
 use crate::cancel::CancelToken;
 use crate::error::CallError;
 use crate::process::{Line, Reading, Run};
+use crate::terms::Known;
 
 /// The `kind` of this backend and its provider: one sign-in, one limit.
 pub const KIND: &str = "codex";
@@ -37,6 +40,10 @@ pub(crate) static ABOUT: About = About {
     programs: &["codex"],
     path_setting: "models.codex_path",
     update: "Update it with `codex update` or `npm install -g @openai/codex`.",
+    terms: Known {
+        about: "Nights start Codex by themselves and use up the limits of your plan, or your key; OpenAI's terms for the account it is signed in with say what is allowed.",
+        address: "https://openai.com/policies/",
+    },
     addresses: &["OPENAI_BASE_URL"],
     renewed_in: &["CODEX_HOME", "HOME", "USERPROFILE"],
     prepare,
@@ -241,6 +248,19 @@ impl Agent for Codex {
 
     fn read(&self, run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> {
         output::read(run, asked)
+    }
+
+    fn tells_allowance(&self) -> bool {
+        true
+    }
+
+    fn allowance_of_sessions(&self, options: &Options) -> Option<Allowance> {
+        let own = |name: &str| options.environment.get(name).map(PathBuf::from);
+        let home = own("CODEX_HOME").or_else(|| {
+            let home = own("HOME").or_else(|| own("USERPROFILE"))?;
+            Some(home.join(".codex"))
+        })?;
+        allowance::of_sessions(&home, options.clock.now())
     }
 
     fn sign_in_question(&self, sign_in: &SignIn) -> Option<&'static [&'static str]> {

@@ -23,6 +23,7 @@ use crate::backend::RawReply;
 use crate::cancel::CancelToken;
 use crate::error::CallError;
 use crate::process::{Line, Reading, Run};
+use crate::terms::Known;
 
 /// The `kind` of this backend and its provider: one sign-in, one limit.
 pub const KIND: &str = "copilot";
@@ -36,6 +37,10 @@ pub(crate) static ABOUT: About = About {
     programs: &["copilot"],
     path_setting: "models.copilot_path",
     update: "Update it with `copilot update`.",
+    terms: Known {
+        about: "Nights start GitHub Copilot by themselves, and your plan is billed for each of their requests; GitHub's terms for Copilot say what is allowed.",
+        address: "https://docs.github.com/en/site-policy/github-terms/github-terms-for-additional-products-and-features",
+    },
     addresses: &["COPILOT_PROVIDER_BASE_URL"],
     // Its token lives long and is not renewed by it.
     renewed_in: &[],

@@ -20,6 +20,7 @@ use crate::backend::RawReply;
 use crate::cancel::CancelToken;
 use crate::error::CallError;
 use crate::process::{Reading, Run};
+use crate::terms::Known;
 
 /// The `kind` of this backend and its provider: one sign-in, one limit.
 pub const KIND: &str = "cursor";
@@ -33,6 +34,10 @@ pub(crate) static ABOUT: About = About {
     programs: &["cursor-agent"],
     path_setting: "models.cursor_path",
     update: "Update it with `cursor-agent update`.",
+    terms: Known {
+        about: "Nights start Cursor's agent by themselves and use up your plan; Cursor's terms of service say what is allowed.",
+        address: "https://cursor.com/terms-of-service",
+    },
     addresses: &[],
     renewed_in: &["XDG_CONFIG_HOME", "HOME", "USERPROFILE"],
     prepare,

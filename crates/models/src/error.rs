@@ -120,10 +120,19 @@ pub enum CallError {
         /// Which limit.
         cap: Cap,
     },
-    /// A limit in money is set, but not what this model costs; the call was not sent.
-    PriceUnknown {
-        /// The model.
-        model: String,
+    /// As much of the plan is left as the user wants to keep; the call was not sent.
+    QuotaReserved {
+        /// Whose plan.
+        provider: String,
+        /// Percent that are left.
+        left_percent: u8,
+        /// When all of it is there again; `None` when the provider did not say.
+        until: Option<Instant>,
+    },
+    /// The time has come by which the night was to be finished; the call was not sent.
+    FinishTime {
+        /// When that was.
+        at: Instant,
     },
     /// A person (or another program) has not answered yet.
     WaitingForAnswer {
@@ -159,7 +168,8 @@ impl CallError {
             Self::Refused { .. } => "reply_refused",
             Self::ContextOverflow { .. } => "context_overflow",
             Self::BudgetExhausted { .. } => "budget_exhausted",
-            Self::PriceUnknown { .. } => "price_unknown",
+            Self::QuotaReserved { .. } => "quota_reserved",
+            Self::FinishTime { .. } => "finish_time_reached",
             Self::WaitingForAnswer { .. } => "waiting_for_answer",
             Self::Cancelled => "cancelled",
             Self::Misconfigured { .. } => "backend_misconfigured",
@@ -173,7 +183,7 @@ impl CallError {
             Self::SignInNeeded { .. }
             | Self::QuotaExhausted { .. }
             | Self::RateLimited { .. }
-            | Self::PriceUnknown { .. }
+            | Self::QuotaReserved { .. }
             | Self::Misconfigured { .. } => Scope::Provider,
             Self::TimedOut { .. }
             | Self::Unavailable { .. }
@@ -181,7 +191,9 @@ impl CallError {
             | Self::Refused { .. }
             | Self::ContextOverflow { .. }
             | Self::WaitingForAnswer { .. } => Scope::Call,
-            Self::BudgetExhausted { .. } | Self::Cancelled => Scope::Night,
+            Self::BudgetExhausted { .. } | Self::FinishTime { .. } | Self::Cancelled => {
+                Scope::Night
+            }
         }
     }
 
@@ -208,7 +220,8 @@ impl CallError {
             | Self::RateLimited { .. }
             | Self::ContextOverflow { .. }
             | Self::BudgetExhausted { .. }
-            | Self::PriceUnknown { .. }
+            | Self::QuotaReserved { .. }
+            | Self::FinishTime { .. }
             | Self::WaitingForAnswer { .. }
             | Self::Misconfigured { .. } => false,
         }
@@ -224,12 +237,13 @@ impl CallError {
             | Self::Unavailable { .. }
             | Self::Unreadable { .. }
             | Self::BudgetExhausted { .. }
+            | Self::QuotaReserved { .. }
+            | Self::FinishTime { .. }
             | Self::WaitingForAnswer { .. }
             | Self::Cancelled => Retry::Temporary,
             Self::SignInNeeded { .. }
             | Self::Refused { .. }
             | Self::ContextOverflow { .. }
-            | Self::PriceUnknown { .. }
             | Self::Misconfigured { .. } => Retry::Permanent,
         }
     }
@@ -260,7 +274,8 @@ impl CallError {
             | Self::Unreadable { reason: detail } => *detail = change(detail),
             Self::TimedOut { .. }
             | Self::BudgetExhausted { .. }
-            | Self::PriceUnknown { .. }
+            | Self::QuotaReserved { .. }
+            | Self::FinishTime { .. }
             | Self::WaitingForAnswer { .. }
             | Self::Cancelled => {}
         }
@@ -319,9 +334,16 @@ impl CallError {
                 format!("The limit {} is reached; nothing more was sent.", cap.setting()),
                 format!("Raise {} or mine fewer tasks; what was paid for is kept.", cap.setting()),
             ),
-            Self::PriceUnknown { model } => (
-                format!("A limit in money is set, but the price of {model} is not known."),
-                "Set spends.input_price and spends.output_price, or remove spends.max_cost_per_night.".into(),
+            Self::QuotaReserved { provider, left_percent, until } => {
+                let when = until.map_or_else(String::new, |until| format!(" until {until}"));
+                (
+                    format!("{left_percent} % of what {provider} allows is left, which is kept for you{when}."),
+                    "Nothing needs to be done: the night goes on when there is more. A lower spends.reserve_percent leaves less.".into(),
+                )
+            }
+            Self::FinishTime { at } => (
+                format!("The night was to be finished by {at}; nothing more was sent."),
+                "Nothing needs to be done: it goes on in the next night. A later schedule.finish_by gives it more time.".into(),
             ),
             Self::WaitingForAnswer { id, refused: None } => (
                 format!("Question {id} has no answer yet."),

@@ -6,6 +6,7 @@
 //! told from one that is slow; a server that does not stream is read as it answers.
 
 mod address;
+mod allowance;
 mod answer;
 mod chat;
 mod credential;
@@ -34,6 +35,7 @@ use crate::api_key::ApiKey;
 use crate::backend::{Asking, Backend, Checking, RawReply};
 use crate::cancel::CancelToken;
 use crate::error::{CallError, Wait};
+use crate::terms::Terms;
 
 pub use address::Address;
 pub use credential::{CloudToken, Credential, Fetching, Token};
@@ -209,7 +211,9 @@ impl Server {
                 if dialect.streams() && !wire::is_stream(&response) {
                     self.learn(dialect.without_stream());
                 }
-                return read_reply(response, patience, &asked).await;
+                let allowance = allowance::read(response.headers(), asked.now);
+                let reply = read_reply(response, patience, &asked).await?;
+                return Ok(RawReply { allowance, ..reply });
             }
             let headers = response.headers().clone();
             let said = read_error(response, &asked).await;
@@ -266,6 +270,19 @@ impl Backend for Server {
 
     fn paid(&self) -> bool {
         true
+    }
+
+    fn terms(&self) -> Option<Terms> {
+        let address = &self.options.address;
+        (!address.is_loopback())
+            .then(|| crate::terms::of_host(self.provider.clone(), &address.host()))
+    }
+
+    fn tells_allowance(&self) -> bool {
+        matches!(
+            self.options.address.host().as_str(),
+            "api.anthropic.com" | "api.openai.com"
+        )
     }
 
     fn local(&self) -> bool {

@@ -1,6 +1,7 @@
 //! Asking a model: one file per backend, and the one path every call takes.
 
 pub mod agent_cli;
+pub mod allowance;
 pub mod anthropic;
 pub mod api_key;
 pub mod azure_openai;
@@ -36,9 +37,11 @@ pub mod qwen;
 pub mod retry;
 pub mod roles;
 pub mod templates;
+pub mod terms;
 pub mod trial;
 
 pub use agent_cli::{AgentCli, SignIn};
+pub use allowance::Allowance;
 pub use api_key::ApiKey;
 pub use backend::{Asking, Backend, Checking, Finish, RawReply, Usage};
 pub use budget::{Budget, Caps, Spend};
@@ -54,3 +57,4 @@ pub use path::{Ask, CallEvent, CallPath, PathOptions, Reply, Roles};
 pub use price::{Basis, Price, Prices};
 pub use roles::{Surroundings, handoff_folder};
 pub use templates::{Description, Loaded, Templates};
+pub use terms::Terms;

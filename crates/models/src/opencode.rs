@@ -24,6 +24,7 @@ use crate::backend::RawReply;
 use crate::cancel::CancelToken;
 use crate::error::CallError;
 use crate::process::{Line, Reading, Run};
+use crate::terms::Known;
 
 /// The `kind` of this backend and its provider: one sign-in, one limit.
 pub const KIND: &str = "opencode";
@@ -34,6 +35,10 @@ pub(crate) static ABOUT: About = About {
     programs: &["opencode"],
     path_setting: "models.opencode_path",
     update: "Update it with `opencode upgrade`.",
+    terms: Known {
+        about: "Nights start OpenCode by themselves and use the provider you have set up in it; the terms of that provider say what is allowed.",
+        address: "https://opencode.ai/docs/providers/",
+    },
     addresses: &[],
     renewed_in: &["XDG_DATA_HOME", "HOME", "USERPROFILE"],
     prepare,

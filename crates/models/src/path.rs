@@ -13,6 +13,7 @@ mod fit;
 mod instant;
 mod prepare;
 pub(crate) mod questions;
+mod reserve;
 mod run;
 mod send;
 mod stop;
@@ -124,6 +125,10 @@ pub struct PathOptions {
     pub retry: Retry,
     /// Time for one try.
     pub try_timeout: Duration,
+    /// How much of a plan is not used, in percent.
+    pub reserve_percent: u8,
+    /// When nothing more begins; `None` for no such time.
+    pub finish_at: Option<Instant>,
     /// Tokens that the models read and write at most; `None` for what the price table says of each.
     pub window: Option<u64>,
     /// Sampling temperature; `None` leaves it to the server.
@@ -142,6 +147,8 @@ impl Default for PathOptions {
             limits: Limits::new(8),
             retry: Retry::default(),
             try_timeout: Duration::from_secs(300),
+            reserve_percent: 0,
+            finish_at: None,
             window: None,
             temperature: None,
             lengths: Lengths::default(),

@@ -20,6 +20,7 @@ use crate::backend::RawReply;
 use crate::cancel::CancelToken;
 use crate::error::CallError;
 use crate::process::{Line, Reading, Run};
+use crate::terms::Known;
 
 /// The `kind` of this backend and its provider: one sign-in, one limit.
 pub const KIND: &str = "pi";
@@ -30,6 +31,10 @@ pub(crate) static ABOUT: About = About {
     programs: &["pi"],
     path_setting: "models.pi_path",
     update: "Update it with `pi update self`.",
+    terms: Known {
+        about: "Nights start Pi by themselves and use the provider you have set up in it; the terms of that provider say what is allowed.",
+        address: "https://www.npmjs.com/package/@earendil-works/pi-coding-agent",
+    },
     addresses: &[],
     renewed_in: &["PI_CODING_AGENT_DIR", "HOME", "USERPROFILE"],
     prepare,

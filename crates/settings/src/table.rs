@@ -312,6 +312,8 @@ settings! {
     /// The ports of this computer on which doctor looks for model servers.
     models.local_ports: Vec<String> = ["8080", "11434", "1234", "8000"].map(str::to_owned).to_vec(),
         of(Kind::Ports, "local-port").free();
+    /// The providers that nights may ask by themselves; `skillopt backend accept` adds one.
+    models.terms_accepted: Vec<String> = Vec::new(), of(Kind::List, "accept-terms").free();
     /// The claude program; empty to look for it.
     models.claude_path: String = String::new(), of(Kind::Path, "claude-path").free();
     /// The codex program; empty to look for it.
@@ -388,6 +390,8 @@ settings! {
         whole(0, 1_000_000_000_000, "max-tokens").unit("tokens").was(&["max_tokens_per_night"]).free();
     /// How much money one night may cost, in the currency of the prices; 0 for no limit in money.
     spends.max_cost_per_night: f64 = 0.0, number(0.0, 1e9, "max-cost").unit("money").free();
+    /// How much of a plan is left to you, where the provider says how much is left; 0 to use it up.
+    spends.reserve_percent: u32 = 0, whole(0, 99, "reserve-percent").unit("percent").free();
     /// What a million input tokens cost; 0 for unknown.
     spends.input_price: f64 = 0.0, number(0.0, 1e6, "input-price").unit("money per million tokens").free();
     /// What a million output tokens cost; 0 for unknown.

@@ -11,7 +11,7 @@ use skillopt_core::gate::{Decision, Verdict};
 use skillopt_core::task::{SourceTurn, Split, Task};
 use skillopt_core::text::counted;
 use skillopt_core::{Instant, Problem};
-use skillopt_models::Roles;
+use skillopt_models::{Roles, Terms};
 use skillopt_store::attempts::Spend;
 use skillopt_store::nights::Outcome;
 use skillopt_transcripts::{Harvest, Reason, Unit};
@@ -143,6 +143,9 @@ pub struct NightReport {
     pub night_id: Option<i64>,
     /// Its number within the project; `None` for nights that had nothing to do.
     pub night: Option<u64>,
+    /// What the user has to agree to before the night may ask a model.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub terms: Vec<Terms>,
     /// Folder of the project.
     pub project: String,
     /// When it began.
@@ -222,6 +225,7 @@ impl NightReport {
         Self {
             night_id: None,
             night: None,
+            terms: Vec::new(),
             project: context.project.root.clone(),
             started_at: now,
             ended_at: now,

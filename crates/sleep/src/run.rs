@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use skillopt_core::Problem;
 use skillopt_core::document::Target;
 use skillopt_core::task::{SourceTurn, Task};
-use skillopt_models::{Handoff, Roles, handoff_folder};
+use skillopt_models::{Handoff, Roles, Terms, handoff_folder, terms};
 use skillopt_store::clusters::ClusterText;
 use skillopt_store::nights::{self, Outcome};
 use skillopt_store::orders::Order;
@@ -128,6 +128,14 @@ fn record_stop(
 
 async fn night(context: &Context, plan: Plan, report: &mut NightReport) -> Result<(), Stop> {
     let (roles, templates) = night::models(context).await?;
+    report.terms = terms::missing(&roles, &context.settings.terms_accepted);
+    if let Some(first) = report.terms.first() {
+        // Only a person can agree; what was mined waits until then.
+        return Err(Stop::Deferred {
+            problem: first.problem(),
+            until: None,
+        });
+    }
     let plan = if plan.resume {
         resumed(context, &plan)?
     } else {
@@ -430,9 +438,25 @@ pub async fn backends(context: &Context) -> Result<skillopt_models::Roles, Probl
     Ok(night::models(context).await?.0)
 }
 
-/// Who would answer (target side, optimizer side, whether both are simulations), after asking the
-/// backends whether they could.
-pub async fn who_answers(context: &Context) -> Result<(String, String, bool), Problem> {
+/// Who would answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answering {
+    /// On the target side.
+    pub target: String,
+    /// On the optimizer side.
+    pub optimizer: String,
+    /// Whether both are simulations.
+    pub simulated: bool,
+    /// What the user has not agreed to yet.
+    pub terms: Vec<Terms>,
+    /// The paid providers that do not say how much of a plan is left.
+    pub silent: Vec<String>,
+}
+
+/// Who would answer, after asking the backends whether they could.
+///
+/// Errors: those of the backends.
+pub async fn who_answers(context: &Context) -> Result<Answering, Problem> {
     let (roles, _) = night::models(context).await?;
     for backend in [&roles.target, &roles.optimizer] {
         backend
@@ -442,9 +466,22 @@ pub async fn who_answers(context: &Context) -> Result<(String, String, bool), Pr
     }
     let mut report = NightReport::new(context);
     report.backends(&roles);
-    Ok((
-        report.target_backend,
-        report.optimizer_backend,
-        report.simulated,
-    ))
+    Ok(Answering {
+        target: report.target_backend,
+        optimizer: report.optimizer_backend,
+        simulated: report.simulated,
+        terms: terms::missing(&roles, &context.settings.terms_accepted),
+        silent: silent(&roles),
+    })
+}
+
+/// The paid providers of a night that do not say how much of a plan is left, each once.
+fn silent(roles: &Roles) -> Vec<String> {
+    let mut silent: Vec<String> = [&roles.target, &roles.optimizer]
+        .into_iter()
+        .filter(|backend| backend.paid() && !backend.local() && !backend.tells_allowance())
+        .map(|backend| backend.provider())
+        .collect();
+    silent.dedup();
+    silent
 }

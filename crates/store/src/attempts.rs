@@ -128,10 +128,28 @@ pub struct Spend {
 /// them, and a try without one is the rule.
 const REQUESTS: &str = "models/requests";
 
-/// The provider bills so many thousandths of a request for an answer in this stage.
-pub fn bill_requests(tx: &Tx<'_>, night: i64, stage: &str, thousandths: u64) -> Result<(), Fault> {
-    let body = json!({"stage": stage, "thousandths": thousandths});
+/// The provider bills so many thousandths of a request for what a try in this stage brought.
+pub fn bill_requests(
+    tx: &Tx<'_>,
+    night: i64,
+    stage: &str,
+    attempt: i64,
+    thousandths: u64,
+) -> Result<(), Fault> {
+    let body = json!({"stage": stage, "attempt": attempt, "thousandths": thousandths});
     events::append(tx, night, REQUESTS, &body).map(|_| ())
+}
+
+/// What [`bill_requests`] has counted for each try of a night.
+pub fn requests_of_tries(db: &Connection, night: i64) -> Result<BTreeMap<i64, u64>, Fault> {
+    let mut statement = db.prepare_cached(
+        "SELECT json_extract(body, '$.attempt'), json_extract(body, '$.thousandths') FROM event
+         WHERE night = ?1 AND kind = ?2",
+    )?;
+    let rows = statement.query_map((night, REQUESTS), |row| {
+        Ok((row.get(0)?, row.get::<_, Count>(1)?.0))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// What [`bill_requests`] has counted in each stage of a night.

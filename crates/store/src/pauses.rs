@@ -19,12 +19,12 @@ pub struct Pause {
     pub reason: String,
 }
 
-/// No calls to `provider` before `until`. A later end replaces an earlier one, never the reverse.
+/// No calls to `provider` before `until`. What ends later or with it replaces a pause, never the reverse.
 pub fn set(tx: &Tx<'_>, provider: &str, until: Instant, reason: &str) -> Result<(), Fault> {
     tx.execute(
         "INSERT INTO pause (provider, until, reason, at) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (provider) DO UPDATE SET until = excluded.until, reason = excluded.reason, at = excluded.at
-             WHERE excluded.until > pause.until",
+             WHERE excluded.until >= pause.until",
         (provider, At(until), reason, At(tx.now())),
     )?;
     Ok(())

@@ -79,7 +79,10 @@ fn act() -> io::Result<ExitCode> {
         return Ok(ExitCode::from(said.code));
     }
     let mode = match mode {
-        Mode::Honest => {
+        Mode::Honest | Mode::HonestWith { .. } => {
+            if let Mode::HonestWith { event } = &mode {
+                writeln!(io::stdout(), "{event}")?;
+            }
             let prompt = format!("{}\n{}", called.system.unwrap_or_default(), called.input);
             Mode::reply(&crate::brain::honest_reply(&prompt))
         }
@@ -96,7 +99,7 @@ fn perform(dialect: Dialect, mode: &Mode, folder: &Path, own: &Path) -> io::Resu
             Ok(ExitCode::SUCCESS)
         }
         // An honest one has become a reply above.
-        Mode::DeafToInput | Mode::Honest => {
+        Mode::DeafToInput | Mode::Honest | Mode::HonestWith { .. } => {
             reply(dialect, "OK.")?;
             Ok(ExitCode::SUCCESS)
         }

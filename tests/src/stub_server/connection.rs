@@ -130,7 +130,10 @@ async fn act(
                 let brain = Arc::clone(&shared.state().brain);
                 behaviour = Behaviour::Reply(brain(&request.body));
             }
-            other => return finish(stream, other, request).await,
+            other => {
+                let extra = shared.state().headers.clone();
+                return finish(stream, other, request, &extra).await;
+            }
         }
     }
 }
@@ -139,13 +142,16 @@ async fn finish(
     stream: &mut BufReader<TcpStream>,
     behaviour: Behaviour,
     request: &Request,
+    extra: &[(&'static str, String)],
 ) -> io::Result<bool> {
     let streamed = request.body["stream"] == true;
     // What is no question is never acted upon by script.
     let shape = Shape::of(request).unwrap_or(Shape::Chat);
     match behaviour {
         Behaviour::Reply(text) if streamed => {
-            write_head(stream, 200, &[("content-type", "text/event-stream")], None).await?;
+            let mut headers = vec![("content-type", "text/event-stream")];
+            headers.extend(extra.iter().map(|(name, value)| (*name, value.as_str())));
+            write_head(stream, 200, &headers, None).await?;
             for (name, data) in shape.events(&text, request) {
                 let event = if name.is_empty() {
                     format!("data: {data}\n\n")

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use skillopt_app::backend::{BackendRow, TestOutput, Tested};
+use skillopt_app::backend::{Accepted, BackendRow, TestOutput, Tested};
 use skillopt_app::key::{Kept, KeyringState};
 use skillopt_app::spend::Spent;
 use skillopt_app::types::NightSpend;
@@ -30,6 +30,22 @@ pub(crate) fn list(rows: &[BackendRow], out: &mut String) -> std::fmt::Result {
         }
         if !row.sides.is_empty() {
             writeln!(out, "    used as {}", row.sides.join(" and "))?;
+            if row.terms.is_some() {
+                let words = if row.tells_allowance {
+                    "says how much of the plan is left"
+                } else {
+                    "does not say how much of the plan is left, so none of it can be reserved"
+                };
+                writeln!(out, "    {words}")?;
+            }
+            match &row.terms {
+                Some(terms) if !row.terms_accepted => {
+                    let problem = terms.problem();
+                    writeln!(out, "    {}", plain(&problem.message))?;
+                    writeln!(out, "    {}", plain(&problem.guidance))?;
+                }
+                Some(_) | None => {}
+            }
         }
     }
     writeln!(
@@ -54,6 +70,23 @@ pub(crate) fn keys(kept: &Kept, out: &mut String) -> std::fmt::Result {
             .iter()
             .try_for_each(|name| writeln!(out, "{}", plain(name))),
     }
+}
+
+pub(crate) fn accepted(accepted: &Accepted, out: &mut String) -> std::fmt::Result {
+    for terms in &accepted.added {
+        writeln!(out, "{}: {}", plain(&terms.provider), plain(&terms.about))?;
+        writeln!(out, "    {}", plain(&terms.address))?;
+    }
+    let all = if accepted.accepted.is_empty() {
+        "nobody that needs it".to_owned()
+    } else {
+        plain(&accepted.accepted.join(", "))
+    };
+    writeln!(
+        out,
+        "Nights may ask {all} by themselves; models.terms_accepted in {} says so.",
+        plain(&accepted.file.to_string_lossy())
+    )
 }
 
 pub(crate) fn test(output: &TestOutput, out: &mut String) -> std::fmt::Result {

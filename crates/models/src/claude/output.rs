@@ -10,6 +10,7 @@ use skillopt_core::text::{cut, one_line};
 
 use crate::agent_cli::failure::{Asked, Failure};
 use crate::agent_cli::{events, exit_words};
+use crate::allowance::Allowance;
 use crate::backend::{Finish, RawReply, Usage};
 use crate::error::CallError;
 use crate::limit_notice::LimitNotice;
@@ -70,6 +71,7 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
             _ => Finish::Done,
         },
         text,
+        allowance: events.allowance,
         ..RawReply::default()
     })
 }
@@ -81,6 +83,8 @@ struct Events {
     init: Option<Value>,
     /// `rate_limit_info` of the last event that says that a request was rejected.
     rejected: Option<Value>,
+    /// What the last such event says is left.
+    allowance: Option<Allowance>,
     /// `error` of the last synthetic reply: `rate_limit`, `authentication_failed`, …
     error: Option<String>,
     refused: bool,
@@ -108,6 +112,7 @@ impl Events {
             },
             Some("rate_limit_event") => {
                 let info = event.get("rate_limit_info");
+                self.allowance = info.and_then(allowance).or(self.allowance);
                 self.rejected = info
                     .filter(|info| info.get("status").and_then(Value::as_str) == Some("rejected"))
                     .cloned();
@@ -162,6 +167,20 @@ impl Events {
             init.get("model").and_then(Value::as_str).map(str::to_owned)
         })
     }
+}
+
+/// What is left by a limit event: of the tightest of all windows, else of the one it is about.
+fn allowance(info: &Value) -> Option<Allowance> {
+    let window = |window: &Value| {
+        let until = window
+            .get("resetsAt")
+            .and_then(Value::as_i64)
+            .and_then(|second| Instant::from_second(second).ok());
+        Allowance::after(window.get("utilization")?.as_f64()?, until)
+    };
+    let windows = info.get("unifiedWindows").and_then(Value::as_object);
+    let all = windows.into_iter().flat_map(serde_json::Map::values);
+    Allowance::tightest(all.filter_map(window).chain(window(info)))
 }
 
 fn result_text(result: &Value) -> String {

@@ -115,6 +115,7 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
         request_thousandths: events::at(result, &["usage", "premiumRequests"])
             .and_then(thousandths)
             .unwrap_or(0),
+        ..RawReply::default()
     })
 }
 

@@ -397,6 +397,11 @@ impl Run {
         {
             return Err(self.stop_night(CallError::Cancelled));
         }
+        if let Some(at) = self.path.options.finish_at
+            && self.path.store.clock().now() >= at
+        {
+            return Err(self.stop_night(CallError::FinishTime { at }));
+        }
         if self.time_left().is_some_and(|left| left.is_zero()) {
             return Err(self.stop_night(CallError::BudgetExhausted { cap: Cap::Minutes }));
         }

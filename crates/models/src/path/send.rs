@@ -11,6 +11,7 @@ use skillopt_store::{Tx, events, orders, pauses};
 
 use super::CallEvent;
 use super::account::{used, worst};
+use super::reserve;
 use super::run::{Heard, Run, Stop};
 use super::stop::UnderWay;
 use crate::backend::{Backend, Finish, RawReply};
@@ -22,13 +23,13 @@ use crate::price::Price;
 /// How long a backend has to end what was dropped, before its future is.
 const END: Duration = Duration::from_secs(5);
 /// The pause of a provider that does not say when it allows more.
-const UNKNOWN_RESET: Duration = Duration::from_secs(3600);
+pub(super) const UNKNOWN_RESET: Duration = Duration::from_secs(3600);
 /// The pause of a provider that goes on asking to wait.
 const TOO_MANY: Duration = Duration::from_secs(60);
 /// The longest pause of a provider that is only busy; what it asks for beyond is not believed.
 const LONGEST_RATE_PAUSE: Duration = Duration::from_secs(3600);
 /// The longest pause of a plan that is believed; weekly limits are the longest there are.
-const LONGEST_PAUSE: Duration = Duration::from_secs(32 * 24 * 3600);
+pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(32 * 24 * 3600);
 
 impl Run {
     /// Asks `backend` within budget and limits, as often as it is worth it.
@@ -72,7 +73,12 @@ impl Run {
             let error = match self.one_try(backend, call).await {
                 Ok(raw) => {
                     self.count_answer(&provider);
-                    return self.record(at, call, attempt, raw, reservation, price);
+                    let allowance = raw.allowance;
+                    let heard = self.record(at, call, attempt, raw, reservation, price)?;
+                    if let Some(allowance) = allowance {
+                        self.keep_reserve(&provider, &place, allowance)?;
+                    }
+                    return Ok(heard);
                 }
                 // Providers quote what they were sent.
                 Err(error) => {
@@ -104,14 +110,13 @@ impl Run {
         }
     }
 
+    /// What the model costs. The table that comes with the program has a price for every model; without
+    /// any table nothing is spent when money is limited.
     fn price(&self, backend: &dyn Backend) -> Result<Option<Price>, Stop> {
         let price = self.path.options.prices.of(backend);
         let price = price.map(|(price, _)| price);
         if backend.paid() && price.is_none() && self.budget.caps().cost_micros.is_some() {
-            let model = backend.id().model;
-            let error = CallError::PriceUnknown { model };
-            self.stop_provider(&backend.provider(), error.clone());
-            return Err(Stop::Call(error));
+            return Err(self.stop_night(CallError::BudgetExhausted { cap: Cap::Cost }));
         }
         Ok(price)
     }
@@ -144,6 +149,17 @@ impl Run {
                 return Ok(Err(CallError::Cancelled));
             }
             if let Some(pause) = pauses::active(tx, provider, tx.now())? {
+                if let Some(left_percent) = reserve::left(&pause.reason) {
+                    // The user may want to keep less by now.
+                    if left_percent >= self.path.options.reserve_percent {
+                        return attempts::start(tx, self.night, &at.key, reserved).map(Ok);
+                    }
+                    return Ok(Err(CallError::QuotaReserved {
+                        provider: provider.to_owned(),
+                        left_percent,
+                        until: Some(pause.until),
+                    }));
+                }
                 return Ok(Err(CallError::QuotaExhausted {
                     provider: provider.to_owned(),
                     until: Some(pause.until),
@@ -165,8 +181,8 @@ impl Run {
     /// One try, within its time and the night's.
     async fn one_try(&self, backend: &dyn Backend, call: &Call) -> Result<RawReply, CallError> {
         let limit = self.path.options.try_timeout;
-        let left = self.time_left();
-        let within = left.map_or(limit, |left| limit.min(left));
+        let end = self.end().filter(|(left, _)| *left < limit);
+        let within = end.as_ref().map_or(limit, |(left, _)| *left);
         let _counted = UnderWay::count(&self.under_way);
         let stopped = async {
             self.stop.dropped().await;
@@ -174,11 +190,7 @@ impl Run {
         };
         tokio::select! {
             asked = tokio::time::timeout(within, backend.ask(call, &self.stop)) => asked.unwrap_or_else(|_| {
-                Err(if within < limit {
-                    CallError::BudgetExhausted { cap: Cap::Minutes }
-                } else {
-                    CallError::TimedOut { wait: Wait::Whole, after: limit }
-                })
+                Err(end.map_or(CallError::TimedOut { wait: Wait::Whole, after: limit }, |(_, why)| why))
             }),
             () = stopped => Err(CallError::Cancelled),
         }
@@ -200,6 +212,7 @@ impl Run {
             model,
             finish,
             request_thousandths,
+            allowance: _,
         } = raw;
         if text.len() > LONGEST_REPLY {
             // Still too long to be read, and no longer too long to be kept.
@@ -225,7 +238,7 @@ impl Run {
         self.path.store.commit("record reply", |tx| {
             attempts::answer(tx, attempt, &text, used.usage, used.cost_micros)?;
             if request_thousandths > 0 {
-                attempts::bill_requests(tx, self.night, &self.stage, request_thousandths)?;
+                attempts::bill_requests(tx, self.night, &self.stage, attempt, request_thousandths)?;
             }
             self.settle(tx, at, State::Fresh, Some(attempt))?;
             if let Some(repeat) = &repeat {
@@ -271,7 +284,10 @@ impl Run {
         };
         let detail = json!({"code": error.code(), "message": error.to_string()});
         // A try that had begun is only out of budget when the night's time ended under it.
-        let out_of_time = matches!(error, CallError::BudgetExhausted { .. });
+        let out_of_time = matches!(
+            error,
+            CallError::BudgetExhausted { .. } | CallError::FinishTime { .. }
+        );
         let may_have_cost = reservation.is_some() && (error.may_have_cost() || out_of_time);
         self.path.store.commit("record failed try", |tx: &Tx<'_>| {
             if may_have_cost {
@@ -350,7 +366,9 @@ impl Run {
     /// What the last error of a call means for others.
     fn give_up(&self, provider: &str, error: CallError) -> Stop {
         match &error {
-            CallError::BudgetExhausted { .. } | CallError::Cancelled => {
+            CallError::BudgetExhausted { .. }
+            | CallError::FinishTime { .. }
+            | CallError::Cancelled => {
                 return self.stop_night(error);
             }
             CallError::Unavailable { .. } | CallError::TimedOut { .. } => {
@@ -358,6 +376,7 @@ impl Run {
             }
             CallError::SignInNeeded { .. }
             | CallError::QuotaExhausted { .. }
+            | CallError::QuotaReserved { .. }
             | CallError::Misconfigured { .. } => {
                 self.stop_provider(provider, error.clone());
             }
@@ -384,7 +403,6 @@ impl Run {
             CallError::Unreadable { .. }
             | CallError::Refused { .. }
             | CallError::ContextOverflow { .. }
-            | CallError::PriceUnknown { .. }
             | CallError::WaitingForAnswer { .. } => self.count_answer(provider),
         }
         Stop::Call(error)

@@ -10,6 +10,7 @@ use tokio::time::sleep;
 
 use super::CallEvent;
 use super::run::Run;
+use crate::error::{CallError, Cap};
 
 /// How long replies under way may take once the night was told to stop: long enough for most of
 /// them, and far below what a computer that shuts down leaves a program (90 s under systemd).
@@ -57,6 +58,23 @@ impl Run {
         }
         self.stop.drop_all();
         std::future::pending().await
+    }
+
+    /// How long a try that begins now may take at most, and why it ends then: the night's minutes, or
+    /// the time by which it is to be finished. The latter leaves replies under way their time.
+    pub(super) fn end(&self) -> Option<(Duration, CallError)> {
+        let minutes = self
+            .time_left()
+            .map(|left| (left, CallError::BudgetExhausted { cap: Cap::Minutes }));
+        let finish = self.path.options.finish_at.map(|at| {
+            let left = at.duration_since(self.path.store.clock().now());
+            let left = Duration::try_from(left).unwrap_or_default();
+            (left.saturating_add(GRACE), CallError::FinishTime { at })
+        });
+        [minutes, finish]
+            .into_iter()
+            .flatten()
+            .min_by_key(|(left, _)| *left)
     }
 
     async fn told_to_stop(&self) -> Result<(), Problem> {

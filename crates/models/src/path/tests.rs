@@ -1,4 +1,5 @@
 mod budget;
+mod reserve;
 mod resume;
 mod scripted;
 mod simulators;

@@ -76,6 +76,9 @@ impl NightReport {
             value["tasks_file"] = json!(file);
             value["tasks_reviewed"] = json!(true);
         }
+        if !self.terms.is_empty() {
+            value["terms"] = json!(self.terms);
+        }
         value
     }
 

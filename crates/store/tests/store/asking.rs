@@ -173,13 +173,17 @@ fn spend_is_what_was_used_or_else_reserved() {
         .unwrap();
     assert_eq!((spend().tokens, spend().cost_micros), (2015, 1007));
 
-    for thousandths in [330, 1_000] {
+    for (attempt, thousandths) in [(first, 330), (silent, 1_000)] {
         store
             .commit("bill", |tx| {
-                attempts::bill_requests(tx, night, "s", thousandths)
+                attempts::bill_requests(tx, night, "s", attempt, thousandths)
             })
             .unwrap();
     }
+    let of_tries = store
+        .read(|db| attempts::requests_of_tries(db, night))
+        .unwrap();
+    assert_eq!(of_tries, [(first, 330), (silent, 1_000)].into());
     assert_eq!(spend().request_thousandths, 1_330);
     let (stages, nights) = store
         .read(|db| {

@@ -333,3 +333,40 @@ fn what_is_no_json_at_all() {
         assert!(failed.to_string().contains(words), "{failed}");
     }
 }
+
+#[test]
+fn how_much_of_the_plan_is_left() {
+    // As 2.1.283 and later print them.
+    let left = |info: Value| {
+        let event = json!({ "type": "rate_limit_event", "rate_limit_info": info });
+        let printed = lines(&[event, result(&json!({}))]);
+        let reply = read_run(Some(0), &printed, "").unwrap();
+        let allowance = reply.allowance?;
+        let until = allowance.until.map(jiff::Timestamp::as_second);
+        Some((allowance.left_percent, until))
+    };
+    assert_eq!(
+        left(json!({
+            "status": "allowed", "resetsAt": 1_790_619_000, "rateLimitType": "five_hour",
+            "unifiedWindows": {
+                "five_hour": { "utilization": 0.03, "resetsAt": 1_790_619_000 },
+                "seven_day": { "utilization": 0.48, "resetsAt": 1_791_028_800 },
+            },
+        })),
+        Some((52, Some(1_791_028_800)))
+    );
+    assert_eq!(
+        left(json!({
+            "status": "allowed_warning", "resetsAt": 1_735_689_600, "rateLimitType": "seven_day",
+            "utilization": 0.85,
+        })),
+        Some((15, Some(1_735_689_600)))
+    );
+    for info in [
+        json!({ "status": "allowed", "resetsAt": 1_735_689_600 }),
+        json!({ "utilization": "much" }),
+        json!(7),
+    ] {
+        assert_eq!(left(info), None);
+    }
+}

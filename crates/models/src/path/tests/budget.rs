@@ -95,7 +95,7 @@ async fn a_limit_in_money_needs_a_price() {
     assert!(
         results
             .iter()
-            .all(|r| *r == Err(CallError::PriceUnknown { model: "m".into() }))
+            .all(|r| *r == Err(CallError::BudgetExhausted { cap: Cap::Cost }))
     );
     assert!(backend.asked().is_empty());
     let path = stage.path_with(&backend, |options| {

@@ -1,0 +1,137 @@
+//! What is kept for the user: a part of the plan, and the morning.
+
+use std::time::Duration;
+
+use skillopt_store::{attempts, calls};
+
+use super::scripted::{Scripted, Stage, judge};
+use super::*;
+use crate::{Allowance, RawReply};
+
+/// A reply after which so much of the plan is left, until then.
+fn with_left(left_percent: u8, until: Option<Instant>) -> Result<RawReply, CallError> {
+    Ok(RawReply {
+        allowance: Some(Allowance {
+            left_percent,
+            until,
+        }),
+        ..RawReply::text(r#"{"score": 1}"#)
+    })
+}
+
+fn codes(results: &[Result<Reply, CallError>]) -> Vec<&'static str> {
+    results
+        .iter()
+        .map(|result| result.as_ref().map_or_else(CallError::code, |_| "ok"))
+        .collect()
+}
+
+#[tokio::test]
+async fn nothing_is_asked_once_less_than_the_reserve_is_left() {
+    let stage = Stage::new();
+    let until = stage.now().checked_add(Duration::from_secs(7_200)).unwrap();
+    // 50 %, 40 %, 30 %, 20 % and so on.
+    let backend = Scripted::new(move |_, made| {
+        let left = u8::try_from(50_usize.saturating_sub(10 * made)).unwrap();
+        with_left(left, Some(until)).into()
+    });
+    let path = |reserve| {
+        stage.path_with(&backend, |options| {
+            options.limits = Limits::new(1);
+            options.reserve_percent = reserve;
+        })
+    };
+    let keeping = path(30);
+    keeping
+        .plan(stage.night, "s", (0..6).map(judge).collect())
+        .unwrap();
+    let results = keeping.answer(stage.night, "s").await.unwrap();
+    let reserved = Err(CallError::QuotaReserved {
+        provider: "p".into(),
+        left_percent: 20,
+        until: Some(until),
+    });
+    assert_eq!(
+        codes(&results)[..4],
+        ["ok"; 4],
+        "the reply that shows it is kept"
+    );
+    assert_eq!(results[4..], [reserved.clone(), reserved.clone()]);
+    let rows = stage
+        .store
+        .read(|db| calls::rows(db, stage.night, "s"))
+        .unwrap();
+    assert_eq!(rows[5].state, calls::State::Planned, "it waits as it is");
+    // Another process knows it too, and asks nothing.
+    let results = path(30).answer(stage.night, "s").await.unwrap();
+    assert_eq!(results[4..], [reserved.clone(), reserved]);
+    assert_eq!(backend.asked().len(), 4);
+    // Who wants to keep less goes on.
+    let results = path(20).answer(stage.night, "s").await.unwrap();
+    assert_eq!(codes(&results)[4], "ok");
+    assert_eq!(backend.asked().len(), 5, "10 % are too few again");
+    let results = path(0).answer(stage.night, "s").await.unwrap();
+    assert_eq!(codes(&results), ["ok"; 6]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limit_per_minute_is_waited_for() {
+    let stage = Stage::new();
+    let soon = stage.now().checked_add(Duration::from_secs(40)).unwrap();
+    let backend =
+        Scripted::new(move |_, made| with_left(if made == 0 { 10 } else { 90 }, Some(soon)).into());
+    let path = stage.path_with(&backend, |options| {
+        options.limits = Limits::new(1);
+        options.reserve_percent = 50;
+    });
+    path.plan(stage.night, "s", (0..2).map(judge).collect())
+        .unwrap();
+    let began = tokio::time::Instant::now();
+    let results = path.answer(stage.night, "s").await.unwrap();
+    assert_eq!(codes(&results), ["ok"; 2]);
+    assert!(began.elapsed() >= Duration::from_secs(40));
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_begins_after_the_time_to_finish_and_replies_under_way_may_come() {
+    let stage = Stage::new();
+    let at = stage.now().checked_add(Duration::from_secs(60)).unwrap();
+    let clock = std::sync::Arc::clone(&stage.clock);
+    let backend = Scripted::new(move |_, made| {
+        // The second one begins just before the time and does not end soon.
+        clock.set(at.checked_sub(Duration::from_secs(1)).unwrap());
+        Scripted::after([1_000, 20_000][made % 2], r#"{"score": 1}"#)
+    });
+    let path = stage.path_with(&backend, |options| {
+        options.limits = Limits::new(1);
+        options.finish_at = Some(at);
+    });
+    path.plan(stage.night, "s", (0..4).map(judge).collect())
+        .unwrap();
+    let results = path.answer(stage.night, "s").await.unwrap();
+    assert_eq!(
+        codes(&results),
+        [
+            "ok",
+            "finish_time_reached",
+            "finish_time_reached",
+            "finish_time_reached"
+        ]
+    );
+    let tries = stage
+        .store
+        .read(|db| attempts::of_night(db, stage.night))
+        .unwrap();
+    let states: Vec<_> = tries.iter().map(|tried| tried.state).collect();
+    assert_eq!(
+        states,
+        [attempts::State::Answered, attempts::State::Unknown],
+        "what was sent may be charged"
+    );
+    // Another night, without such a time.
+    let path = stage.path(&backend);
+    assert_eq!(
+        codes(&path.answer(stage.night, "s").await.unwrap())[0],
+        "ok"
+    );
+}
