@@ -233,7 +233,9 @@ fn doctor_finds_model_servers_on_this_computer() {
     let message = finding(&home)["message"].as_str().unwrap().to_owned();
     assert!(message.starts_with("No model server answers"), "{message}");
     home.set("SKILLOPT_LOCAL_PORTS", "http");
-    assert_eq!(finding(&home)["health"], "warning");
+    let refused = home.run(&["doctor", "--json"]).json().to_string();
+    assert!(refused.contains("models.local_ports"), "{refused}");
+    assert!(refused.contains("from 1 to 65535"), "{refused}");
 }
 
 fn write_prices(home: &Home, text: &str) {

@@ -253,23 +253,11 @@ fn documents(context: &skillopt_sleep::Context) -> Finding {
 async fn local_servers(context: &skillopt_sleep::Context) -> Finding {
     let subject = "local model servers";
     let written = &context.settings.local_ports;
-    let mut ports: Vec<u16> = Vec::new();
-    for text in written {
-        match text.trim().parse() {
-            Ok(port) if port > 0 => ports.push(port),
-            _ => {
-                return Finding {
-                    health: Health::Warning,
-                    guidance: "Ports are numbers from 1 to 65535.".to_owned(),
-                    ..good(
-                        subject,
-                        format!("models.local_ports holds \"{}\".", text.escape_debug()),
-                        Value::Null,
-                    )
-                };
-            }
-        }
-    }
+    // What is no port was refused when the settings were read.
+    let ports: Vec<u16> = written
+        .iter()
+        .filter_map(|text| text.trim().parse().ok())
+        .collect();
     let found = skillopt_models::local::find(&ports, &context.clock, &context.cancel).await;
     let words: Vec<String> = found
         .iter()

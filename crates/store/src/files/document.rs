@@ -21,7 +21,7 @@ use crate::fault::io_problem;
 ///
 /// Gives the file that is there now. Errors: `file_changed` (it is not what the change was made
 /// for; nothing was written), `file_is_link`, `file_not_regular`, `file_has_links`,
-/// `folder_is_link` (a folder on the way is a link), and those of [`atomic_replace`].
+/// `folder_is_link` (a folder on the way is a link), and those of [`atomic_replace`](super::atomic_replace).
 pub fn replace_pinned(
     path: &Path,
     expected: Expected<'_>,
