@@ -501,7 +501,11 @@ mod tests {
         let plain = vec![
             turn(Author::Human, "Write a haiku about rain", &[]),
             turn(Author::Assistant, "Rain on the window.", &[]),
-            turn(Author::Human, "No, it must have three lines", &[]),
+            turn(
+                Author::Human,
+                "No, please keep it under 200 characters",
+                &[],
+            ),
             turn(Author::Assistant, "Rain\non the\nwindow.", &[]),
         ];
         let mined = heuristic(&[session(plain.clone())], &|_| false);
