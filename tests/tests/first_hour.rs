@@ -76,6 +76,24 @@ fn a_decided_proposal_is_still_shown_and_not_as_one_that_waits() {
         (json["instead"].as_bool(), json["state"].as_str()),
         (Some(true), Some("rejected"))
     );
+
+    // A no can be taken back; once it waits, there is nothing left to take back.
+    let id = json["id"].as_str().unwrap();
+    let reopened = home.run(&["proposal", "reopen", id]).out;
+    assert!(reopened.contains("waits again"), "{reopened}");
+    let json = home.run(&["proposal", "show", "--json"]).json();
+    assert_eq!(
+        (
+            json["instead"].as_bool(),
+            json["state"].as_str(),
+            json["reason"].as_str()
+        ),
+        (Some(false), Some("pending"), Some(""))
+    );
+    assert_eq!(json["documents"][0]["rules"][0]["rejected"], false);
+    let again = home.run(&["proposal", "reopen", id]);
+    assert!(again.err.contains("Nothing of proposal"), "{}", again.err);
+    assert_eq!(home.run(&["proposal", "adopt", id]).code, 0);
 }
 
 #[test]

@@ -85,6 +85,8 @@ commands! {
     ProposalAdopt "proposal adopt": crate::proposal::AdoptInput => Box<crate::proposal::AdoptOutput> = crate::proposal::adopt;
     /// Say no, with a reason.
     ProposalReject "proposal reject": crate::proposal::RejectInput => crate::proposal::Rejected = crate::proposal::reject;
+    /// Take a no back: the proposal waits again.
+    ProposalReopen "proposal reopen": crate::reopen::ReopenInput => crate::reopen::Reopened = crate::reopen::run;
     /// Take an adoption back, byte for byte.
     Rollback "rollback": crate::proposal::RollbackInput => Box<crate::proposal::RolledBack> = crate::proposal::rollback;
     /// List nights.

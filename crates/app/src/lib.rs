@@ -20,6 +20,7 @@ pub mod key;
 pub mod night;
 pub mod project;
 pub mod proposal;
+pub mod reopen;
 pub mod schedule;
 pub mod scheduled;
 mod shell;

@@ -588,7 +588,10 @@ fn find(
     Ok((app.night(project)?, proposal.id))
 }
 
-fn project_of(app: &App, id: &str) -> Result<skillopt_store::projects::Project, Problem> {
+pub(crate) fn project_of(
+    app: &App,
+    id: &str,
+) -> Result<skillopt_store::projects::Project, Problem> {
     let proposal = app.store.read(|db| proposals::required(db, id))?;
     app.store
         .read(|db| skillopt_store::projects::get(db, &proposal.project))?

@@ -351,6 +351,11 @@ pub(crate) enum Proposal {
         #[arg(long, default_value = "")]
         reason: String,
     },
+    /// Take a no back: it waits again.
+    Reopen {
+        /// Its id.
+        id: String,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -143,6 +143,12 @@ fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt:
         Output::ProposalShow(shown) => review::show(shown, view == View::Diff, out),
         Output::ProposalAdopt(adopted) => review::adopted(adopted, out),
         Output::ProposalReject(rejected) => review::rejected(rejected, out),
+        Output::ProposalReopen(reopened) => writeln!(
+            out,
+            "Proposal {} waits again: {}.",
+            plain(&reopened.proposal),
+            plain(&reopened.targets.join(", "))
+        ),
         Output::Rollback(rolled) => {
             let verb = if rolled.applied {
                 "Taken back"

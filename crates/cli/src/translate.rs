@@ -7,7 +7,7 @@ use skillopt_app::scheduled::Scheduled;
 use skillopt_app::supervisor::commands::PauseInput;
 use skillopt_app::{
     Nothing, backend, config, data, demo, doctor, experiment, handoff, import, key, night, project,
-    proposal, schedule, sleep, spend,
+    proposal, reopen, schedule, sleep, spend,
 };
 use skillopt_core::document::TargetKind;
 
@@ -317,6 +317,10 @@ fn proposal_command(verb: Proposal, project: Option<PathBuf>) -> Asked {
                 confirm_flags: how.confirm_flags,
                 validate: how.validate,
             }),
+            View::Usual,
+        ),
+        Proposal::Reopen { id } => Asked::Command(
+            Command::ProposalReopen(reopen::ReopenInput { id }),
             View::Usual,
         ),
         Proposal::Reject {

@@ -19,6 +19,7 @@ mod night;
 pub mod outcome;
 pub mod preview;
 mod reflect;
+pub mod reopen;
 pub mod replay;
 pub mod replies;
 pub mod report;

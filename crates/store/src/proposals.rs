@@ -272,7 +272,8 @@ pub fn decide(
         )
         .into());
     }
-    if state == TargetState::Rejected {
+    // One that waits again has no reason any more.
+    if matches!(state, TargetState::Rejected | TargetState::Pending) {
         tx.execute(
             "UPDATE proposal SET reason = ?2 WHERE id = ?1",
             (id, reason),

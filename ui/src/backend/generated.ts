@@ -32,6 +32,8 @@ export interface Commands {
   "proposal adopt": { input: AdoptInput; output: AdoptOutput };
   /** Say no, with a reason. */
   "proposal reject": { input: RejectInput; output: Rejected };
+  /** Take a no back: the proposal waits again. */
+  "proposal reopen": { input: ReopenInput; output: Reopened };
   /** Take an adoption back, byte for byte. */
   "rollback": { input: RollbackInput; output: RolledBack };
   /** List nights. */
@@ -1949,6 +1951,28 @@ rules: Array<number>,
  * No rule of it is left: the document does not wait any more.
  */
 closed: boolean, };
+
+/**
+ * Which proposal.
+ */
+export type ReopenInput = { 
+/**
+ * Its id.
+ */
+id: string, };
+
+/**
+ * What waits again.
+ */
+export type Reopened = { 
+/**
+ * Id of the proposal.
+ */
+proposal: string, 
+/**
+ * Ids of the documents that wait now.
+ */
+targets: Array<string>, };
 
 /**
  * Both replies to one task. `None`: nothing is kept of it any more, or it was never asked.
