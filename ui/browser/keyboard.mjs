@@ -1,0 +1,210 @@
+// A review with the keyboard alone: move, look, adopt, undo, reject, confirm flags, choose rules.
+import assert from 'node:assert/strict';
+
+import { open, settled } from './window.mjs';
+
+const heading = (page) => page.locator('.main h1').innerText();
+
+async function waitForHeading(page, text) {
+  await page.waitForFunction((text) => document.querySelector('.main h1')?.innerText === text, text);
+}
+
+/** Presses a key until a condition holds: what follows from a key is drawn a moment later. */
+async function shows(page, selector, text) {
+  await page.locator(selector, { hasText: text }).first().waitFor();
+}
+
+async function movesAndDecides(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/review' });
+  await waitForHeading(page, 'deploy-skill');
+  await settled(page);
+
+  await page.keyboard.press('j');
+  await waitForHeading(page, 'CLAUDE.md');
+  await page.keyboard.press('k');
+  await waitForHeading(page, 'deploy-skill');
+  await settled(page);
+
+  // Where the rules come from, and back.
+  assert.equal(await page.locator('.origin').count(), 0);
+  await page.keyboard.press('o');
+  await shows(page, '.origin', 'You have to tell me about the migration');
+  await page.keyboard.press('o');
+  await page.locator('.origin').first().waitFor({ state: 'detached' });
+
+  // Two columns and back.
+  await page.keyboard.press('v');
+  await page.locator('.diff.split').waitFor();
+  await page.keyboard.press('v');
+  await page.locator('.diff.unified').waitFor();
+
+  // The next change comes into sight.
+  await page.keyboard.press('n');
+  const inSight = await page.locator('.side.added').first().isVisible();
+  assert.ok(inSight);
+
+  await page.keyboard.press('a');
+  await shows(page, '.toast', 'Adopted into deploy-skill.');
+  await shows(page, '.actions', 'Undo adoption');
+  await page.keyboard.press('u');
+  await shows(page, '.note', 'Adopted and taken back.');
+
+  await page.keyboard.press('j');
+  await waitForHeading(page, 'CLAUDE.md');
+  await settled(page);
+  await page.keyboard.press('r');
+  await page.locator('#reason').waitFor();
+  await page.keyboard.type('jk are letters here');
+  await page.keyboard.press('Enter');
+  await shows(page, '.note', 'Rejected: jk are letters here');
+  assert.equal(await heading(page), 'CLAUDE.md');
+  await page.keyboard.press('u');
+  await shows(page, '.toast', 'It waits again.');
+  await shows(page, '.actions', 'Adopt');
+  await close();
+}
+
+async function asksAboutFlags(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/review/20261128-031655' });
+  await settled(page);
+  await shows(page, '.note', '2 places need your eyes');
+  await page.keyboard.press('a');
+  await page.keyboard.press('a');
+  await shows(page, '.chip', 'Viewed');
+  const adopt = page.getByRole('button', { name: 'Adopt', exact: true });
+  assert.ok(await adopt.isDisabled(), 'a flagged proposal is not adopted without a word');
+  await page.getByLabel(/I have read them \(command, url\)/).check();
+  await page.keyboard.press('a');
+  await shows(page, '.toast', 'Adopted into AGENTS.md.');
+  await close();
+}
+
+async function testsASubset(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/review/20261129-031702' });
+  await settled(page);
+  await page.getByLabel('Take rule 2').uncheck();
+  await shows(page, '.note', 'Adopt 2 of 3 rules. The gate has not seen this choice of rules.');
+  await shows(page, '.left-out', 'Name the migration');
+  const untested = page.getByRole('button', { name: 'Adopt untested' });
+  assert.ok(await untested.isEnabled());
+  await page.getByRole('button', { name: 'Test it first' }).click();
+  await shows(page, '.toast', 'Adopted into deploy-skill.');
+  await close();
+}
+
+async function findsHelpAndFilter(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/review/20261129-031702' });
+  await settled(page);
+  await page.keyboard.press('?');
+  await shows(page, 'dialog', 'Next change in the diff');
+  await page.keyboard.press('Escape');
+  await page.locator('dialog').waitFor({ state: 'detached' });
+  await page.keyboard.press('/');
+  await page.keyboard.type('agents');
+  await page.waitForFunction(() => document.querySelectorAll('.item').length === 1);
+  await page.keyboard.press('Enter');
+  await waitForHeading(page, 'AGENTS.md');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await shows(page, 'h1', 'Overview');
+  await close();
+}
+
+async function reachesEverythingByTab(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/overview' });
+  await settled(page);
+  const names = [];
+  for (let press = 0; press < 30; press += 1) {
+    await page.keyboard.press('Tab');
+    const [name, outline] = await page.evaluate(() => {
+      const focused = document.activeElement;
+      if (focused === document.body) return ['', ''];
+      return [focused.getAttribute('aria-label') ?? focused.textContent.trim().slice(0, 40), getComputedStyle(focused).outlineStyle];
+    });
+    if (name === '' || names.includes(name)) break;
+    assert.notEqual(outline, 'none', `the focus on "${name}" is seen`);
+    names.push(name);
+  }
+  for (const wanted of ['Run now: webshop', 'Settings of webshop', 'Settings of infra']) assert.ok(names.includes(wanted), `${wanted}: ${names}`);
+  await close();
+}
+
+async function setsUpAProject(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/first-run', data: 'empty' });
+  await settled(page);
+  await shows(page, '.note', 'Claude Code deletes its sessions after 30 days');
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByLabel(/webshop/).check();
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByRole('radio', { name: /^claude/ }).check();
+  await page.getByRole('button', { name: 'Test claude' }).click();
+  await shows(page, '.chip', 'It works.');
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByLabel('Hour', { exact: true }).fill('99');
+  await page.getByRole('button', { name: 'Next' }).click();
+  await shows(page, '[role=alert]', 'must be a whole number from 0 to 23');
+  await page.getByLabel('Hour', { exact: true }).fill('4');
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByRole('button', { name: 'Do a dry run' }).click();
+  await shows(page, '.card', '6 new sessions, 18 tasks');
+  await page.getByRole('link', { name: 'Done' }).click();
+  await shows(page, 'article', 'webshop');
+  await close();
+}
+
+async function answersQuestions(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/handoff/p-1b88e0d4' });
+  await settled(page);
+  await shows(page, '.note', 'Not an answer: it is empty');
+  const ids = ['4f0c2e9a71b3d658', 'a09d7715ce4420fb', '0be1f3328d96c47a'];
+  await page.getByLabel(`Answer to ${ids[0]}`).fill('Delivery dates are shown.');
+  await page.getByRole('button', { name: 'Save the answer' }).first().click();
+  await shows(page, '.note', '1 of 3 answered');
+  // The others come as files, one of them with a name nobody asked for.
+  const files = await page.evaluateHandle((names) => {
+    const data = new DataTransfer();
+    for (const name of names) data.items.add(new File(['Answered.'], name));
+    return data;
+  }, [`${ids[1]}.md`, `${ids[2]}.md`, 'other.md']);
+  await page.dispatchEvent('.page', 'drop', { dataTransfer: files });
+  await shows(page, '.note', 'All are answered');
+  await shows(page, '[role=alert]', 'other.md is not named by one of these questions.');
+  await close();
+}
+
+async function keepsErrorsWhereTheyBelong(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/project/p-7f3a91c2' });
+  await settled(page);
+  const hour = page.getByLabel('Hour', { exact: true });
+  await hour.fill('25');
+  await hour.blur();
+  await shows(page, '.field [role=alert]', 'must be a whole number from 0 to 23');
+  await hour.fill('5');
+  await hour.blur();
+  await page.locator('.field [role=alert]').waitFor({ state: 'detached' });
+  await shows(page, '.tonight li', 'tomorrow, 05:17');
+  await shows(page, '.field', 'this project');
+  await close();
+}
+
+export async function keyboard(chrome, url) {
+  const flows = [
+    movesAndDecides,
+    asksAboutFlags,
+    testsASubset,
+    findsHelpAndFilter,
+    reachesEverythingByTab,
+    setsUpAProject,
+    answersQuestions,
+    keepsErrorsWhereTheyBelong,
+  ];
+  for (const flow of flows) {
+    try {
+      await flow(chrome, url);
+    } catch (error) {
+      error.message = `${flow.name}: ${error.message}`;
+      throw error;
+    }
+  }
+  return `${flows.length} flows`;
+}

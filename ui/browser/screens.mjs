@@ -1,0 +1,86 @@
+// Every window in both languages and both themes: no errors, nothing axe objects to, and its picture.
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { accessible, open, settled } from './window.mjs';
+
+const IMAGES = fileURLToPath(new URL('../../docs/images/', import.meta.url));
+
+/** Name, address, and what is done before the picture is taken. */
+const SCREENS = [
+  ['overview', { route: '#/overview' }],
+  ['overview-empty', { route: '#/overview', data: 'empty' }],
+  ['review', { route: '#/review/20261129-031702' }],
+  [
+    'review-split',
+    { route: '#/review/20261129-031702' },
+    async (page) => {
+      await page.keyboard.press('v');
+      await page.keyboard.press('o');
+    },
+  ],
+  [
+    'review-evidence',
+    { route: '#/review/20261129-031702' },
+    async (page) => {
+      await page.locator('.request').first().click();
+      await page.locator('.replies').scrollIntoViewIfNeeded();
+    },
+  ],
+  ['review-flagged', { route: '#/review/20261128-031655' }],
+  ['review-empty', { route: '#/review', data: 'empty' }],
+  ['night', { route: '#/night/42' }],
+  ['project', { route: '#/project/p-7f3a91c2' }],
+  ['settings', { route: '#/settings' }],
+  ['handoff', { route: '#/handoff/p-1b88e0d4' }],
+  ['first-run', { route: '#/first-run', data: 'empty' }],
+  ['first-run-projects', { route: '#/first-run', data: 'empty' }, (page) => forward(page, 1)],
+  ['first-run-models', { route: '#/first-run', data: 'empty' }, (page) => forward(page, 2)],
+  [
+    'first-run-dry-run',
+    { route: '#/first-run', data: 'empty' },
+    async (page) => {
+      await forward(page, 1);
+      await page.locator('.project input').first().check();
+      await forward(page, 3);
+      await page.locator('.page > div:not(.row) > button').click();
+      await page.locator('.card').waitFor();
+    },
+  ],
+  ['keys', { route: '#/overview' }, (page) => page.keyboard.press('?')],
+  ['broken', { route: '#/overview', data: 'broken' }],
+];
+
+/** Pictures kept in the documentation: English in light, and these in dark or in Chinese too. */
+const ALSO = { 'review zh dark': 'review-zh-dark', 'overview en dark': 'overview-dark' };
+
+async function forward(page, steps) {
+  for (let step = 0; step < steps; step += 1) {
+    const before = await page.locator('h1').innerText();
+    await page.locator('button.primary').click();
+    await page.waitForFunction((text) => document.querySelector('h1')?.innerText !== text, before);
+    await settled(page);
+  }
+}
+
+export async function screens(chrome, url, write) {
+  if (write) mkdirSync(IMAGES, { recursive: true });
+  const found = [];
+  for (const language of ['en', 'zh']) {
+    for (const theme of ['light', 'dark']) {
+      for (const [name, options, before] of SCREENS) {
+        const window = await open(chrome, url, { ...options, language, theme });
+        await settled(window.page);
+        await before?.(window.page);
+        await settled(window.page);
+        await accessible(window.page, `${name} (${language}, ${theme})`).catch((error) => found.push(error.message));
+        const file = language === 'en' && theme === 'light' ? name : ALSO[`${name} ${language} ${theme}`];
+        if (write && file) await window.page.screenshot({ path: `${IMAGES}${file}.png` });
+        await window.close();
+      }
+    }
+  }
+  assert.deepEqual(found, []);
+  return `${SCREENS.length} windows in 2 languages and 2 themes, nothing found by axe`;
+}

@@ -1,0 +1,470 @@
+/** The same interface over invented data: for `npm run dev`, for screenshots and for tests in a browser. */
+import {
+  type AdoptOutput,
+  type Backend,
+  type BackendEvent,
+  type BackendRow,
+  type CommandName,
+  type CredentialState,
+  type Discovered,
+  type Input,
+  type NightRow,
+  type NightShown,
+  type Output,
+  type Preview,
+  type Problem,
+  type ProjectRow,
+  type ProposalRow,
+  type ProposalShown,
+  type Questions,
+  type ShellCalls,
+  type SupervisorState,
+} from '../interface';
+import { ago, hostile, many, NO_SPEND, PROJECTS, SPEND, targetsOf, usual } from './proposals';
+import { InventedSettings } from './settings';
+
+type Handlers = { [C in CommandName]?: (input: Input<C>) => Output<C> };
+
+function problem(code: string, message: string, guidance: string): Problem {
+  return { code, message, guidance, retry: 'permanent' };
+}
+
+export class MemoryBackend implements Backend {
+  private readonly listeners = new Set<(event: BackendEvent) => void>();
+  private proposals: ProposalShown[];
+  private projects: ProjectRow[];
+  private readonly settings = new InventedSettings();
+  private readonly credentials = new Map<string, CredentialState>([['anthropic', 'stored']]);
+  private readonly nights: NightRow[];
+  private readonly questions: Questions;
+  private startsWithComputer = true;
+  private pause: SupervisorState['pause'] = null;
+
+  /** `data`: `usual`, `empty`, `many`, `hostile` or `broken`. */
+  constructor(private readonly data: string) {
+    const none = data === 'empty';
+    this.proposals = none ? [] : data === 'many' ? many() : data === 'hostile' ? hostile() : usual();
+    this.projects = none
+      ? []
+      : [
+          { ...PROJECTS.shop, present: true, last_night: ago(4), last_outcome: 'proposed', waiting: 1, notes: [] },
+          { ...PROJECTS.notes, present: true, last_night: ago(3.9), last_outcome: 'waiting_for_answers', waiting: 1, notes: [] },
+          { ...PROJECTS.infra, present: true, last_night: ago(28), last_outcome: 'deferred', waiting: 1, notes: [] },
+        ];
+    this.nights = none ? [] : invented();
+    this.questions = {
+      folder: '/home/ana/.local/share/skillopt/handoff/p-1b88e0d4',
+      answers: '/home/ana/.local/share/skillopt/handoff/p-1b88e0d4/answers',
+      prompts: '/home/ana/.local/share/skillopt/handoff/p-1b88e0d4/PROMPTS.md',
+      pending: none
+        ? []
+        : ['4f0c2e9a71b3d658', 'a09d7715ce4420fb', '0be1f3328d96c47a'].map((id, index) => ({
+            id,
+            answer_file: `/home/ana/.local/share/skillopt/handoff/p-1b88e0d4/answers/${id}.md`,
+            max_tokens: 800,
+            prompt: `Do this task. Answer with the text alone.\n\nWrite the notes of release 4.1${index} from these pull requests:\n- #118${index} Show delivery dates in the cart\n- #119${index} Fix rounding of discounts`,
+            kind: index < 2 ? 'attempt' : 'judge',
+            sample: 0,
+            refused: index === 1 ? 'it is empty' : null,
+            answered: false,
+          })),
+    };
+  }
+
+  async call<C extends CommandName>(command: C, input: Input<C>): Promise<Output<C>> {
+    // Never at once, as over the real bridge.
+    await Promise.resolve();
+    const handler = this.handlers[command] as ((input: Input<C>) => Output<C>) | undefined;
+    if (!handler) throw problem('not_in_browser', `The invented data has no "${command}".`, '');
+    if (this.data === 'broken') {
+      throw problem('database_corrupt', 'The database is damaged.', '`skillopt data restore --yes` puts it aside and goes on from the newest copy.');
+    }
+    return structuredClone(handler(input));
+  }
+
+  async shell<S extends keyof ShellCalls>(call: S, input: ShellCalls[S]['input']): Promise<ShellCalls[S]['output']> {
+    await Promise.resolve();
+    const answers: { [K in keyof ShellCalls]: (input: ShellCalls[K]['input']) => ShellCalls[K]['output'] } = {
+      open_window: () => null,
+      supervisor_state: () => this.supervisor(),
+      supervisor_order: ({ order }) => {
+        if (order.order === 'pause') this.pause = { until: order.until };
+        if (order.order === 'resume') this.pause = null;
+        this.tell({ kind: 'supervisor', state: this.supervisor() });
+        return null;
+      },
+      autostart: ({ on }) => (this.startsWithComputer = on ?? this.startsWithComputer),
+      credential_set: ({ name }) => {
+        this.credentials.set(name, 'stored');
+        return null;
+      },
+      credential_state: ({ name }) => this.credentials.get(name) ?? (name === 'minimax' ? 'locked' : 'missing'),
+    };
+    return answers[call](input);
+  }
+
+  subscribe(listener: (event: BackendEvent) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private tell(event: BackendEvent): void {
+    for (const listener of this.listeners) listener(event);
+  }
+
+  private supervisor(): SupervisorState {
+    return {
+      overall: this.pause ? 'paused' : this.proposals.length > 0 ? 'waiting_for_review' : 'asleep',
+      projects: this.projects.map((project, index) => ({
+        id: project.id,
+        root: project.root,
+        nightly: true,
+        next: index === 2 ? null : { at: new Date(tonight().getTime() + index * 8 * 60_000).toISOString() },
+        due: index === 2,
+        requested: false,
+        waits: index === 2 ? [{ why: 'condition', for: 'power' }] : [],
+        running: null,
+        failures: 0,
+        problem: null,
+      })),
+      pending_proposals: this.proposals.filter((shown) => shown.state === 'pending').length,
+      pause: this.pause,
+      trouble: null,
+    };
+  }
+
+  private find(id: string | null | undefined): ProposalShown {
+    const found = this.proposals.find((shown) => shown.id === id);
+    if (!found) throw problem('proposal_unknown', `There is no proposal ${id ?? ''}.`, '`skillopt proposal list --all` shows the ones there are.');
+    return found;
+  }
+
+  private decide(shown: ProposalShown, state: ProposalShown['state'] & ProposalShown['documents'][0]['state'], reason = ''): void {
+    Object.assign(shown, { state, reason, decided_at: state === 'pending' ? null : new Date().toISOString() });
+    for (const made of shown.documents) {
+      Object.assign(made, { state, reason });
+      for (const rule of made.rules) rule.adopted = state === 'adopted';
+    }
+    this.tell({ kind: 'changed' });
+  }
+
+  private adopt(input: Input<'proposal adopt'>): AdoptOutput {
+    const shown = this.find(input.id);
+    const chosen = (number: number): boolean => !input.rules?.length || input.rules.includes(number);
+    const documents = shown.documents.map((made) => ({
+      target: made.target,
+      kind: made.kind,
+      path: made.path,
+      real_path: made.path,
+      before: made.text_before,
+      after: made.text_after,
+      edits: made.rules.filter((rule) => chosen(rule.number)),
+      subset: made.rules.some((rule) => !chosen(rule.number)),
+      // Each flag of the invented proposals stands in the line of its rule.
+      flags: made.flags.filter((flag) => chosen(flag.line)),
+    }));
+    const subset = documents.some((made) => made.subset);
+    const notes = shown.documents
+      .filter((made) => made.path.endsWith('.md') && !made.path.endsWith('SKILL.md'))
+      .map((made) => `${made.path} is under version control: the change is everyone's once it is committed. Nothing is committed for you.`);
+    const output: AdoptOutput = {
+      proposal: shown.id,
+      staging_dir: shown.dir,
+      documents,
+      notes,
+      validated: null,
+      receipts: [],
+      adopted: false,
+      refused: false,
+    };
+    if (input.plan_only) return output;
+    if (documents.some((made) => made.flags.length > 0) && !input.confirm_flags) {
+      throw problem('confirmation_needed', 'Something in the proposal is flagged.', 'Read the flags and confirm them.');
+    }
+    if (input.validate && subset) {
+      const decision = shown.documents[0]?.decision;
+      if (decision) output.validated = [[shown.documents[0]!.agent, decision]];
+    }
+    this.decide(shown, 'adopted');
+    return { ...output, adopted: true };
+  }
+
+  private readonly handlers: Handlers = {
+    'project list': () => this.projects,
+    'project find': () => this.found(),
+    'project add': ({ project }) => {
+      const root = project ?? '';
+      const known = this.projects.find((row) => row.root === root);
+      const row: ProjectRow = known ?? {
+        id: `p-${this.projects.length}`,
+        root,
+        name: root.split('/').at(-1) ?? root,
+        first_seen: ago(0),
+        present: true,
+        last_night: null,
+        last_outcome: null,
+        waiting: 0,
+        notes: [],
+      };
+      if (!root.startsWith('/')) throw problem('project_folder_missing', `${root} is not a folder.`, 'Name a folder that is there.');
+      if (!known) this.projects = [...this.projects, row];
+      return row;
+    },
+    'project remove': ({ project }) => {
+      const row = this.projects.find(({ root }) => root === project);
+      if (!row) throw problem('project_unknown', 'This folder is not registered as a project.', '');
+      this.projects = this.projects.filter((other) => other !== row);
+      return row;
+    },
+    'proposal list': ({ all, project }) =>
+      this.proposals
+        .filter((shown) => all || shown.state === 'pending' || shown.state === 'partly_adopted')
+        .filter((shown) => !project || this.projects.find(({ root }) => root === project)?.id === shown.project)
+        .map(({ documents, simulated: _, instead: __, ...row }): ProposalRow => ({
+          ...row,
+          targets: documents.map((made) => ({
+            id: made.target,
+            path: made.path,
+            before: made.before,
+            after: made.after,
+            state: made.state,
+            rules: made.rules.length,
+          })),
+        })),
+    'proposal show': ({ id }) => {
+      const shown = this.find(id);
+      shown.viewed_at ??= new Date().toISOString();
+      return shown;
+    },
+    'proposal adopt': (input) => this.adopt(input),
+    'proposal reject': ({ id, reason = '' }) => {
+      const shown = this.find(id);
+      this.decide(shown, 'rejected', reason);
+      return { proposal: shown.id, targets: shown.documents.map((made) => made.target), documents: [], reason };
+    },
+    'proposal reopen': ({ id }) => {
+      const shown = this.find(id);
+      this.decide(shown, 'pending');
+      return { proposal: shown.id, targets: shown.documents.map((made) => made.target) };
+    },
+    rollback: ({ id }) => {
+      const shown = this.find(id);
+      this.decide(shown, 'rolled_back');
+      return { proposal: shown.id, files: shown.documents.map((made) => made.path), applied: true };
+    },
+    'night list': () => this.nights,
+    'night show': ({ id, events }) => this.night(id ?? this.nights[0]?.id ?? 0, events === true),
+    'night cancel': ({ id }) => {
+      const night = this.nights.find((row) => row.id === id);
+      if (!night) throw problem('night_unknown', 'No night of this project is unfinished.', '');
+      Object.assign(night, { state: 'ended', outcome: 'interrupted', reason: 'Ended by you.' });
+      this.tell({ kind: 'changed' });
+      return { id: night.id, told: false };
+    },
+    spend: () => ({
+      rows: this.projects.map((project, index) => ({
+        ...SPEND,
+        month: new Date().toISOString().slice(0, 7),
+        project: project.id,
+        root: project.root,
+        nights: 18 - index * 6,
+        cost_micros: 6_870_000 - index * 2_900_000,
+      })),
+      total: SPEND,
+    }),
+    'config show': ({ project }) => this.settings.rows(project),
+    'config set': ({ key, value, for_project, project }) => {
+      const refuse = (why: string): Problem => problem('setting_invalid', `${key} is ${value}, and must be ${why}.`, '`skillopt config explain` says more.');
+      if (key === 'schedule.hour' && value !== null && !(Number(value) >= 0 && Number(value) <= 23)) throw refuse('a whole number from 0 to 23');
+      const row = this.settings.set(key, value ?? null, for_project ? project : null);
+      if (!row) throw problem('setting_unknown', `There is no setting "${key}".`, '');
+      return { ...row, file: '/home/ana/.config/skillopt/settings.toml' };
+    },
+    'backend list': () => BACKENDS,
+    'backend test': ({ backend }) => {
+      const row = BACKENDS.find(({ name }) => name === backend);
+      const trial = { reply: 'ready', model: row?.model ?? '', took_ms: 1_840, cost_micros: 210, input_tokens: 31, cached_tokens: 0, output_tokens: 1 };
+      const failed = row?.problem ?? null;
+      return {
+        works: failed === null,
+        tested: [{ backend: backend ?? '', sides: row?.sides ?? [], asked_model: row?.model ?? '', address: row?.address ?? '', trial: failed ? null : trial, problem: failed }],
+      };
+    },
+    'sleep dry-run': ({ project }) => preview(project ?? ''),
+    handoff: ({ project }) => (project === PROJECTS.notes.root ? this.questions : { ...this.questions, pending: [] }),
+    'handoff answer': ({ id, answer }) => {
+      const question = this.questions.pending.find((one) => one.id === id);
+      if (!question) throw problem('handoff_unknown', `No open question is called "${id}".`, '`skillopt handoff` lists the open ones.');
+      Object.assign(question, answer?.trim() ? { answered: true, refused: null } : { answered: false, refused: 'it is empty' });
+      return this.questions;
+    },
+    'data size': () => ({ database: 18_400_000, copies: 36_100_000, staging: 240_000, backups: 96_000, handoff: 41_000, log: 310_000, total: 55_187_000 }),
+    'data export': ({ to }) => ({ applied: true, message: `Everything was copied to ${to}.`, detail: null }),
+    'data purge': ({ apply }) => ({ applied: apply === true, message: apply ? 'It was deleted.' : 'This would be deleted.', detail: null }),
+    doctor: () => ({
+      healthy: true,
+      tonight: 'read 6 sessions and replay 9 tasks, with at most 84 model calls.',
+      findings: [
+        { subject: 'database', health: 'good', message: 'The database is sound.', guidance: '', detail: null },
+        { subject: 'sessions of Claude Code', health: 'good', message: '48 sessions of this project.', guidance: '', detail: null },
+        { subject: 'sessions of Codex', health: 'warning', message: 'No session of this project.', guidance: 'reads.codex_home names its folder.', detail: null },
+        { subject: 'models', health: 'good', message: 'The backends can be used.', guidance: '', detail: null },
+      ],
+    }),
+  };
+
+  private found(): Discovered {
+    const agent = (name: 'claude' | 'codex' | 'cursor', title: string, sessions: number, days: number | null): Discovered['agents'][0] => ({
+      agent: name,
+      title,
+      present: sessions > 0,
+      looked: [{ folder: `/home/ana/.${name}`, present: sessions > 0, files: sessions }],
+      sessions,
+      newest: sessions > 0 ? ago(14) : null,
+      skipped: [],
+      unknown_records: [],
+      retention: days === null ? { policy: 'unknown' } : { policy: 'deletes', days, setting: 'cleanupPeriodDays' },
+      warning: null,
+    });
+    const none = this.data === 'empty-machine';
+    return {
+      days: 90,
+      agents: [agent('claude', 'Claude Code', none ? 0 : 212, 30), agent('codex', 'Codex', none ? 0 : 37, null), agent('cursor', 'Cursor', 0, null)],
+      projects: none
+        ? []
+        : [
+            { root: PROJECTS.shop.root, sessions: 148, newest: ago(14), agents: ['claude', 'codex'], registered: this.knows(PROJECTS.shop.root) },
+            { root: PROJECTS.notes.root, sessions: 61, newest: ago(39), agents: ['claude'], registered: this.knows(PROJECTS.notes.root) },
+            { root: PROJECTS.infra.root, sessions: 32, newest: ago(76), agents: ['codex'], registered: this.knows(PROJECTS.infra.root) },
+            { root: '/home/ana/code/dotfiles', sessions: 8, newest: ago(24 * 19), agents: ['claude'], registered: false },
+          ],
+    };
+  }
+
+  private knows(root: string): boolean {
+    return this.projects.some((project) => project.root === root);
+  }
+
+  private night(id: number, events: boolean): NightShown {
+    const row = this.nights.find((night) => night.id === id);
+    if (!row) throw problem('night_unknown', `There is no night ${id}.`, '`skillopt night list` shows the nights.');
+    const made = this.proposals.find((shown) => shown.night === id);
+    const paid = row.outcome !== 'nothing_to_do';
+    const stages: [string, number][] = paid ? [['mine', 6], ['claude/baseline', 12], ['claude/train', 24], ['claude/reflect/skill', 1], ['claude/trial/skill', 12], ['claude/test', 18]] : [];
+    const start = new Date(row.started_at).getTime();
+    return {
+      ...row,
+      report: {
+        night_id: id,
+        reason: row.reason,
+        outcome: row.outcome ?? 'failed',
+        n_sessions: paid ? 6 : 4,
+        n_tasks: paid ? 18 : 0,
+        slices: paid ? [8, 6, 4] : [0, 0, 0],
+        skipped: [
+          { agent: 'claude', reason: 'before_since', unit: 'session', sentence: 'Older than 72 hours.', count: 31 },
+          { agent: 'claude', reason: 'own_call', unit: 'session', sentence: 'Made by a night itself.', count: 12 },
+        ],
+        not_replayable: { 'needs files': 23, 'needs tools': 11, 'no criterion': 9 },
+        models: { target: 'claude-haiku-4-5', optimizer: 'claude-sonnet-4-5' },
+        forecast: { mining_calls: 6, gate_calls: 24, calls: 80, tokens_low: 90_000, tokens_high: 210_000, cost_micros_high: 520_000 },
+        targets: made ? targetsOf(made) : [],
+        suggestions: [{ words: 'Always answer with a table when there are more than three numbers.', times: 2, turns: [] }],
+        missing: [],
+        notes: ['In the stage claude/train 2 prompts were cut by 3120 bytes together, to fit the model.'],
+        proposal: made?.id ?? null,
+      },
+      stages: stages.map(([name, calls], position) => ({
+        name,
+        position,
+        state: 'done',
+        output: null,
+        planned_at: new Date(start + position * 52_000).toISOString(),
+        done_at: new Date(start + position * 52_000 + 47_000).toISOString(),
+        calls: (position === 0 ? { fresh: 4, reused: 2 } : position === 2 ? { fresh: calls - 1, failed: 1 } : { fresh: calls }) as Record<string, number>,
+        done: true,
+        spend: { ...SPEND, calls, tokens: calls * 2_460, cost_micros: calls * 5_570 },
+      })),
+      spend: paid ? SPEND : NO_SPEND,
+      events: events
+        ? [...stages.keys()].map((seq) => ({ seq: seq + 1, at: row.started_at, kind: seq % 2 ? 'gate/trial' : 'models/answered_by', body: { asked: 'haiku', answered: 'claude-haiku-4-5' } }))
+        : [],
+    };
+  }
+}
+
+function tonight(): Date {
+  const now = new Date();
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1, 3, 17);
+}
+
+function invented(): NightRow[] {
+  const night = (id: number, project: { id: string }, hours: number, outcome: NightRow['outcome'], reason: string, score: number | null, minutes = 6): NightRow => ({
+    id,
+    project: project.id,
+    number: id,
+    kind: 'run',
+    state: outcome === 'waiting_for_answers' || outcome === 'deferred' ? 'stopped' : 'ended',
+    outcome,
+    reason,
+    started_at: ago(hours + minutes / 60),
+    ended_at: ago(hours),
+    until: outcome === 'deferred' ? ago(-3) : null,
+    score,
+  });
+  const shop = [0.42, 0.48, 0.48, 0.55, 0.5, 0.58, 0.58].map((score, index) =>
+    night(35 - index * 2, PROJECTS.shop, 28 + index * 24, index % 3 === 1 ? 'not_improved' : 'proposed', 'No edit helped; 2 were tried and are remembered.', 1 - score),
+  );
+  return [
+    night(43, PROJECTS.notes, 3.9, 'waiting_for_answers', '3 questions wait for an answer.', 0.67),
+    night(42, PROJECTS.shop, 4, 'proposed', 'Better on 5 of 6 held-out tasks; review it.', 0.75),
+    night(41, PROJECTS.infra, 28, 'deferred', 'Codex allows no more until 09:00; the night goes on then.', 0.73),
+    night(40, PROJECTS.notes, 28, 'nothing_to_do', '4 new sessions, none with a task that can be judged.', null, 1),
+    ...shop,
+    night(26, PROJECTS.notes, 24 * 10, 'proposed', 'Better on 2 of 3 held-out tasks; review it.', 0.5),
+    night(22, PROJECTS.infra, 24 * 7, 'proposed', 'Better on 2 of 3 held-out tasks; review it.', 0.5),
+  ];
+}
+
+function preview(project: string): Preview {
+  return {
+    project,
+    n_sessions: 6,
+    n_tasks: 18,
+    tasks: [],
+    waiting: 12,
+    beyond_limit: 0,
+    not_replayable: { 'needs files': 23, 'needs tools': 11 },
+    skipped: [],
+    suggestions: [],
+    forecast: { mining_calls: 6, gate_calls: 24, calls: 80, tokens_low: 90_000, tokens_high: 210_000, cost_micros_high: 520_000 },
+    budget_problem: null,
+    simulated: false,
+    targets: ['claude:skill', 'claude:memory'],
+    handed_off: false,
+    notes: [],
+  };
+}
+
+const BACKENDS: BackendRow[] = [
+  { name: 'mock', about: 'A built-in simulation that follows the rules it is given; no model is asked.', sides: [], model: 'mock', address: '', problem: null },
+  {
+    name: 'openai_compatible',
+    about: "Any server in OpenAI's manner: llama.cpp, Ollama, LM Studio, vLLM, OpenAI, OpenRouter.",
+    sides: [],
+    model: '',
+    address: '',
+    problem: problem('endpoint_missing', 'No model server is named.', 'Set models.endpoint to its address.'),
+  },
+  { name: 'anthropic', about: "Anthropic's Messages API with a key, by default that of ANTHROPIC_API_KEY.", sides: [], model: 'claude-haiku-4-5', address: 'https://api.anthropic.com', problem: null },
+  { name: 'claude', about: 'Claude Code as you are signed in to it, or with a key.', sides: ['target', 'optimizer'], model: 'haiku', address: '/usr/bin/claude', problem: null },
+  {
+    name: 'codex',
+    about: 'Codex as you are signed in to it, or with a key.',
+    sides: [],
+    model: '',
+    address: '/usr/bin/codex',
+    problem: problem('sign_in_needed', 'Codex is signed out.', 'Sign in with `codex login`, then test it again.'),
+  },
+  { name: 'handoff', about: 'A person or another program answers questions written to files.', sides: [], model: '', address: '', problem: null },
+];

@@ -1,0 +1,38 @@
+import { clearMocks, mockIPC } from '@tauri-apps/api/mocks';
+import { afterEach, expect, it } from 'vitest';
+
+import { TauriBackend } from './tauri';
+
+afterEach(() => clearMocks());
+
+it('sends a command with its name and its input, and gives the output', async () => {
+  const sent: unknown[] = [];
+  mockIPC((name, payload) => {
+    sent.push([name, payload]);
+    return [];
+  });
+  await expect(new TauriBackend().call('night list', { everywhere: true })).resolves.toEqual([]);
+  expect(sent).toEqual([['execute', { command: { command: 'night list', input: { everywhere: true } } }]]);
+});
+
+it('rejects with the problem of the engine', async () => {
+  const problem = { code: 'proposal_unknown', message: 'There is none.', guidance: 'Look.', retry: 'permanent' };
+  mockIPC(() => {
+    throw problem;
+  });
+  await expect(new TauriBackend().call('proposal show', {})).rejects.toEqual(problem);
+});
+
+it('asks the shell by the name of the call', async () => {
+  const sent: unknown[] = [];
+  mockIPC((name, payload) => {
+    sent.push([name, payload]);
+    return true;
+  });
+  await new TauriBackend().shell('autostart', { on: true });
+  await new TauriBackend().shell('supervisor_order', { order: { order: 'run_now', project: 'p' } });
+  expect(sent).toEqual([
+    ['autostart', { on: true }],
+    ['supervisor_order', { order: { order: 'run_now', project: 'p' } }],
+  ]);
+});

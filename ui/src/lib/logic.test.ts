@@ -1,0 +1,213 @@
+import { describe, expect, it } from 'vitest';
+
+import type { Rule } from '../backend';
+import { asProblem } from '../backend';
+import { decision, delta } from '../backend/memory/proposals';
+import { bytes, duration, fileName, money, run, score, time } from './format';
+import { Heights } from './heights';
+import { isTyping, press } from './keys';
+import { address, parse, type Route } from './route';
+import { ruleOfLine } from './rules';
+import { days, nextRuns } from './schedule';
+import { asText } from './settings';
+import { en } from './strings/en';
+import { zh } from './strings/zh';
+import { verdict } from './verdict';
+import { inWords } from './why';
+
+describe('addresses', () => {
+  const routes: Route[] = [
+    { screen: 'overview' },
+    { screen: 'review', proposal: null },
+    { screen: 'review', proposal: '20261129-031500' },
+    { screen: 'project', project: 'a/b c%' },
+    { screen: 'night', night: null },
+    { screen: 'night', night: 42 },
+    { screen: 'handoff', project: 'p-1' },
+    { screen: 'settings' },
+    { screen: 'first-run' },
+  ];
+  it.each(routes)('leads back: %j', (route) => {
+    expect(parse(address(route))).toEqual(route);
+  });
+  it('of nothing known is the overview', () => {
+    for (const odd of ['', '#', '#/nowhere', '#/project', '#/handoff/']) expect(parse(odd)).toEqual({ screen: 'overview' });
+    expect(parse('#/night/x')).toEqual({ screen: 'night', night: null });
+    expect(parse('#/project/%')).toEqual({ screen: 'project', project: '%' });
+  });
+});
+
+describe('numbers and times', () => {
+  const now = new Date('2026-11-29T08:30:00');
+  const at = (text: string): string => time(new Date(text), now, 'en-US', en.time);
+  it('are relative under a day and absolute beyond', () => {
+    expect(at('2026-11-29T08:29:30')).toBe('just now');
+    expect(at('2026-11-29T08:00:00')).toBe('30 minutes ago');
+    expect(at('2026-11-29T04:10:00')).toBe('4 hours ago');
+    expect(at('2026-11-29T11:30:00')).toBe('in 3 hours');
+    expect(at('2026-11-21T03:18:00')).toBe('Nov 21, 03:18 AM');
+    expect(at('2025-11-21T03:18:00')).toBe('Nov 21, 2025');
+  });
+  it('say a coming run by its day', () => {
+    expect(run(new Date('2026-11-30T03:17:00'), now, 'en-US')).toBe('tomorrow, 03:17 AM');
+    expect(run(new Date('2026-12-02T03:17:00'), now, 'zh-CN')).toBe('12月2日星期三, 03:17');
+  });
+  it('show small sums of money exactly', () => {
+    expect(money(412_600, 'en-US')).toBe('$0.41');
+    expect(money(2_345, 'en-US')).toBe('$0.0023');
+    expect(money(0, 'en-US')).toBe('$0.00');
+  });
+  it('are a dash when there are none', () => {
+    expect(score(null)).toBe('–');
+    expect(score(0.4237)).toBe('0.42');
+  });
+  it('have units', () => {
+    expect(bytes(18_400_000, 'en-US')).toBe('18 MB');
+    expect(duration('2026-11-29T00:00:00Z', '2026-11-29T00:03:20Z', 'en-US')).toBe('3m 20s');
+    expect(duration('2026-11-29T00:00:00Z', '2026-11-29T02:03:20Z', 'en-US')).toBe('2h 3m');
+  });
+  it('name a skill by its folder', () => {
+    expect(fileName('/a/.claude/skills/deploy/SKILL.md')).toBe('deploy');
+    expect(fileName('C:\\work\\CLAUDE.md')).toBe('CLAUDE.md');
+  });
+});
+
+describe('a verdict', () => {
+  const words = (deltas: [number, number][]): string =>
+    verdict(decision(deltas.map(([before, after], at) => delta(`${at}`, before, after))), en.verdict).sentence;
+  it('says how many tasks before any number', () => {
+    expect(words([[0, 1], [0, 1], [1, 1]])).toBe('Better on 2 of 3 held-out tasks, worse on none.');
+    expect(words([[0, 1], [0, 1], [1, 0.5]])).toBe('Better on 2 of 3 held-out tasks, worse on 1.');
+    expect(words([[1, 1]])).toBe('No better: the same on 1 held-out task.');
+    expect(words([[1, 0], [0, 0]])).toBe('Worse on 1 of 2 held-out tasks.');
+  });
+  it('does not claim more than was compared', () => {
+    expect(verdict(null, en.verdict).sentence).toBe('Not tested on held-out tasks.');
+    const little = { ...decision([]), verdict: { kind: 'indeterminate' as const, reason: 'two tasks' } };
+    expect(verdict(little, en.verdict)).toEqual({ sentence: 'Too few tasks to tell; the evidence is kept.', tone: 'unsure' });
+    expect(verdict({ ...decision([]), action: 'greedy_applied' }, en.verdict).sentence).toBe('Not compared: the gate was off.');
+  });
+});
+
+describe('coming runs', () => {
+  it('read days as the settings do', () => {
+    expect(days('')?.size).toBe(7);
+    expect([...(days('mon-fri') ?? [])]).toEqual([1, 2, 3, 4, 5]);
+    expect([...(days('sat-mon') ?? [])]).toEqual([6, 0, 1]);
+    expect([...(days('tue, sat') ?? [])]).toEqual([2, 6]);
+    expect(days('someday')).toBeNull();
+  });
+  it('begin after now, on those days', () => {
+    const sunday = new Date(2026, 10, 29, 8, 30);
+    const runs = nextRuns(sunday, 3, 17, new Set([0, 1]));
+    expect(runs.map((at) => [at.getMonth() + 1, at.getDate(), at.getHours(), at.getMinutes()])).toEqual([
+      [11, 30, 3, 17],
+      [12, 6, 3, 17],
+      [12, 7, 3, 17],
+      [12, 13, 3, 17],
+      [12, 14, 3, 17],
+    ]);
+    expect(nextRuns(sunday, 9, 0, new Set([0]), 1)[0]?.getDate()).toBe(29);
+    expect(nextRuns(sunday, 9, 0, new Set(), 5)).toEqual([]);
+  });
+});
+
+describe('heights of rows', () => {
+  it('draw what is seen and some more', () => {
+    const heights = new Heights(new Array<number>(1_000).fill(20));
+    expect(heights.total).toBe(20_000);
+    expect(heights.window(0, 100, 0)).toEqual([0, 6]);
+    expect(heights.window(1_000, 100, 40)).toEqual([48, 58]);
+    expect(heights.window(19_950, 100, 0)).toEqual([997, 1_000]);
+  });
+  it('are corrected by what was measured', () => {
+    const heights = new Heights([20, 20, 20]);
+    expect(heights.measured([[1, 50]])).toBe(true);
+    expect([heights.top(1), heights.top(2), heights.total]).toEqual([20, 70, 90]);
+    expect(heights.at(69)).toBe(1);
+    expect(heights.at(70)).toBe(2);
+    expect(heights.measured([[1, 50.2], [7, 3]])).toBe(false);
+  });
+  it('of nothing are nothing', () => {
+    expect(new Heights([]).window(0, 100, 0)).toEqual([0, 0]);
+  });
+});
+
+describe('rules and lines', () => {
+  const rule = (more: Partial<Rule>): Rule => ({ number: 1, rejected: false, quotes: [], adopted: false, op: 'add', content: '', anchor: '', rationale: '', tasks: [], turns: [], ...more });
+  const of = ruleOfLine([
+    rule({ number: 1, content: 'First line.\nSecond line.' }),
+    rule({ number: 2, op: 'replace', content: 'New.', anchor: 'Old.' }),
+  ]);
+  const line = (change: 'added' | 'removed' | 'same', words: string): Parameters<typeof of>[0] => ({ change, before: 1, after: 1, parts: [{ text: words, changed: false }] });
+  it('belong together whatever marks a list', () => {
+    expect(of(line('added', '- First line.'))).toBe(1);
+    expect(of(line('added', '  Second line.'))).toBe(1);
+    expect(of(line('added', '- New.'))).toBe(2);
+    expect(of(line('removed', '- Old.'))).toBe(2);
+    expect(of(line('same', '- New.'))).toBeUndefined();
+    expect(of(line('added', '- Else.'))).toBeUndefined();
+  });
+});
+
+describe('keys', () => {
+  const pressed = (key: string, target: HTMLElement, more: KeyboardEventInit = {}): boolean => {
+    document.body.replaceChildren(target);
+    let done = false;
+    const listen = (event: KeyboardEvent): void => {
+      press(event, { [key]: () => (done = true) });
+    };
+    document.addEventListener('keydown', listen);
+    target.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more }));
+    document.removeEventListener('keydown', listen);
+    return done;
+  };
+  const input = (type: string): HTMLInputElement => Object.assign(document.createElement('input'), { type });
+  it('are letters where somebody types', () => {
+    expect(pressed('j', document.createElement('div'))).toBe(true);
+    expect(pressed('j', input('text'))).toBe(false);
+    expect(pressed('j', input('search'))).toBe(false);
+    expect(pressed('j', document.createElement('textarea'))).toBe(false);
+    expect(pressed('Escape', input('text'))).toBe(true);
+    expect(isTyping(input('checkbox'))).toBe(false);
+  });
+  it('leave shortcuts of the system and of buttons alone', () => {
+    expect(pressed('a', document.createElement('div'), { ctrlKey: true })).toBe(false);
+    expect(pressed('Enter', document.createElement('button'))).toBe(false);
+    expect(pressed('j', document.createElement('button'))).toBe(true);
+  });
+});
+
+describe('words', () => {
+  it('exist in every language, and say other things', () => {
+    const compare = (a: object, b: object, path: string): void => {
+      expect(Object.keys(b).sort(), path).toEqual(Object.keys(a).sort());
+      for (const [key, value] of Object.entries(a)) {
+        const other = (b as Record<string, unknown>)[key];
+        expect(typeof other, `${path}.${key}`).toBe(typeof value);
+        if (typeof value === 'object') compare(value as object, other as object, `${path}.${key}`);
+        if (typeof value === 'string') expect(other, `${path}.${key}`).not.toBe('');
+      }
+    };
+    compare(en, zh, 'strings');
+    expect(zh.review.adopt).not.toBe(en.review.adopt);
+  });
+  it('say why a night waits', () => {
+    const now = new Date();
+    expect(inWords({ why: 'condition', for: 'power' }, now, en)).toBe('Waiting for power');
+    expect(inWords({ why: 'condition', for: 'sessions', have: 2, want: 5 }, now, en)).toBe('Waiting for new sessions: 2 of 5');
+    expect(inWords({ why: 'provider', busy: 'webshop' }, now, en)).toBe('Waiting for the night of webshop');
+  });
+});
+
+describe('values and problems', () => {
+  it('become what the engine takes', () => {
+    expect([asText(true), asText(3), asText('x'), asText(null), asText(['a', 'b'])]).toEqual(['true', '3', 'x', '', '["a","b"]']);
+  });
+  it('become a problem whatever was thrown', () => {
+    const told = { code: 'a_code', message: 'M.', guidance: 'G.', retry: 'temporary' as const };
+    expect(asProblem(told)).toEqual(told);
+    expect(asProblem(new Error('odd'))).toEqual({ code: 'window_failed', message: 'odd', guidance: '', retry: 'permanent' });
+    expect(asProblem('text').message).toBe('text');
+  });
+});
