@@ -119,14 +119,14 @@ pub async fn accept(app: &App, input: AcceptInput) -> Result<Accepted, Problem> 
         added.push(terms::of_provider(provider).ok_or_else(|| unknown_provider(provider))?);
     }
     let file = app.config().user;
-    let known = Layers::below(&app.config(), Layer::Project)?.terms_accepted;
+    let known = Layers::below(&app.config(), Layer::Project, &app.invocation())?.terms_accepted;
     added.retain(|terms| !terms.accepted(&known));
     added.sort_by(|a, b| a.provider.cmp(&b.provider));
     added.dedup();
     let mut accepted = known;
     accepted.extend(added.iter().map(|terms| terms.provider.clone()));
     if !added.is_empty() {
-        let below = Layers::below(&app.config(), Layer::User)?;
+        let below = Layers::below(&app.config(), Layer::User, &app.invocation())?;
         crate::config::change(app, &file, |before| {
             let list = accepted.join(",");
             skillopt_settings::set(before, &file, "models.terms_accepted", &list, &below)

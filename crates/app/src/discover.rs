@@ -133,6 +133,7 @@ mod tests {
             started: None,
             ended: ended.parse().ok(),
             turns: Vec::new(),
+            wrote: std::collections::BTreeMap::new(),
             tools: Vec::new(),
             skills: Vec::new(),
             files: Vec::new(),

@@ -145,8 +145,10 @@ fn providers(settings: &Settings) -> BTreeSet<String> {
 
 /// One of the next nights.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Upcoming {
     /// When it begins, a random delay included.
+    #[cfg_attr(feature = "typescript", ts(type = "string"))]
     pub at: Instant,
     /// As somebody in the zone of the schedule would say it now: "tomorrow 03:17, over by 07:00".
     pub words: String,
