@@ -1,6 +1,7 @@
 //! End-to-end tests of SkillOpt, their fixtures and the stub model server.
 
 pub mod brain;
+pub mod checkout;
 pub mod home;
 pub mod session;
 pub mod stub_cli;

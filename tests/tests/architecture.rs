@@ -3,10 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-#[path = "shared/checkout.rs"]
-mod checkout;
-
-use checkout::{files, members, read, root};
+use skillopt_tests::checkout::{files, members, read, root};
 
 /// Crates of the workspace in layers, lowest first. An arrow may only point to a lower layer, so
 /// crates in one layer do not know each other.

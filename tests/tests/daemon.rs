@@ -8,10 +8,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
+use skillopt_tests::checkout;
 use skillopt_tests::home::Home;
-
-#[path = "shared/checkout.rs"]
-mod checkout;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_skillopt-test");
 

@@ -2,11 +2,8 @@
 
 use std::collections::BTreeSet;
 
-#[path = "shared/checkout.rs"]
-mod checkout;
-
-use checkout::{files, members, read, root};
 use skillopt_settings::{GROUPS, ROWS, Restriction, Settings};
+use skillopt_tests::checkout::{files, members, read, root};
 
 /// The string literal that `text` starts with, if it is a code: `snake_case`, at least two letters.
 fn code_at(text: &str) -> Option<&str> {

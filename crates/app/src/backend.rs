@@ -91,7 +91,11 @@ pub struct AcceptInput {
 
 /// What was agreed to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "BackendsAccepted"))]
+#[cfg_attr(
+    feature = "typescript",
+    derive(ts_rs::TS),
+    ts(rename = "BackendsAccepted")
+)]
 pub struct Accepted {
     /// Every provider that nights may ask by themselves.
     pub accepted: Vec<String>,

@@ -47,7 +47,11 @@ pub struct SetInput {
 
 /// A key to remove.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "KeyRemoveInput"))]
+#[cfg_attr(
+    feature = "typescript",
+    derive(ts_rs::TS),
+    ts(rename = "KeyRemoveInput")
+)]
 pub struct RemoveInput {
     /// Its name.
     pub name: String,

@@ -14,6 +14,12 @@ export interface Commands {
   "sleep schedule": { input: ScheduleInput; output: Scheduled };
   /** Take a project off the schedule. */
   "sleep unschedule": { input: UnscheduleInput; output: Scheduled };
+  /** Show what runs, what comes next, and what waits. */
+  "status": { input: Nothing; output: SupervisorState };
+  /** Let no night begin by itself for a while. */
+  "pause": { input: PauseInput; output: PauseOutput };
+  /** End the pause. */
+  "resume": { input: Nothing; output: PauseOutput };
   /** List the registered projects. */
   "project list": { input: Nothing; output: Array<ProjectRow> };
   /** Register a project. */
@@ -42,14 +48,26 @@ export interface Commands {
   "night show": { input: NightShowInput; output: NightShown };
   /** End a running night, or one that waits. */
   "night cancel": { input: CancelInput; output: Cancelled };
+  /** Stop a running night; the next run goes on with it. */
+  "night pause": { input: CancelInput; output: NightPaused };
+  /** Ask the app or the daemon to run a night in the background. */
+  "night start": { input: Which; output: Requested };
   /** Save a night's replies, to go through it again without a network. */
   "night record": { input: RecordInput; output: Recorded };
   /** List the backends and what is missing for each. */
   "backend list": { input: BackendListInput; output: Array<BackendRow> };
   /** Ask a backend one tiny question. */
   "backend test": { input: BackendTestInput; output: BackendTested };
+  /** Agree that nights ask providers by themselves. */
+  "backend accept": { input: BackendAcceptInput; output: BackendsAccepted };
   /** Say what was spent, by month and project. */
   "spend": { input: SpendInput; output: Spent };
+  /** Say whether the keyring can be used, and which keys are in it. */
+  "key list": { input: Nothing; output: KeysKept };
+  /** Keep a key in the keyring. */
+  "key set": { input: KeySetInput; output: KeysKept };
+  /** Remove a key from the keyring. */
+  "key remove": { input: KeyRemoveInput; output: KeysKept };
   /** Show the open hand-off questions. */
   "handoff": { input: Which; output: Questions };
   /** Answer an open hand-off question. */
@@ -187,6 +205,28 @@ answer?: string | null,
 file?: string | null, };
 
 /**
+ * Who wrote a turn.
+ *
+ * Only the turns of the person and the agent have words here. What tools returned and what programs
+ * put in would be most of a session's bytes, and nothing is learned from it; it is counted
+ * ([`Session::wrote`]) and let go.
+ */
+export type Author = "human" | "assistant" | "tool" | "system" | "generated";
+
+/**
+ * What nights may ask from now on.
+ */
+export type BackendAcceptInput = { 
+/**
+ * The project whose settings hold; those of the folder the user is in when empty.
+ */
+project?: string | null, 
+/**
+ * The providers, as reports name them; those that a night would ask when empty.
+ */
+providers: Array<string>, };
+
+/**
  * Which settings hold.
  */
 export type BackendListInput = { 
@@ -222,7 +262,19 @@ address: string,
 /**
  * Why it cannot be used as things are; `None` when it can, as far as that is known without asking.
  */
-problem: Problem | null, };
+problem: Problem | null, 
+/**
+ * What has to be agreed to before nights ask it; `None` when nothing has, or when it cannot be used.
+ */
+terms: Terms | null, 
+/**
+ * Whether that was done.
+ */
+terms_accepted: boolean, 
+/**
+ * Whether it says how much of the plan is left, so that spends.reserve_percent can be kept.
+ */
+tells_allowance: boolean, };
 
 /**
  * Which backend is tested.
@@ -249,6 +301,23 @@ works: boolean,
  * One for each.
  */
 tested: Array<TestedBackend>, };
+
+/**
+ * What was agreed to.
+ */
+export type BackendsAccepted = { 
+/**
+ * Every provider that nights may ask by themselves.
+ */
+accepted: Array<string>, 
+/**
+ * What was added to them now; only the names of providers that were named.
+ */
+added: Array<Terms>, 
+/**
+ * The user's settings file.
+ */
+file: string, };
 
 /**
  * Which night is stopped; the unfinished one of the project when empty.
@@ -619,6 +688,23 @@ tasks_file?: string | null,
 again?: boolean, };
 
 /**
+ * One night that is or was due.
+ */
+export type Due = { 
+/**
+ * The local time of the rule. Nights are told apart by it.
+ */
+slot: string, 
+/**
+ * When it begins, the delay included.
+ */
+at: string, 
+/**
+ * When it must be over.
+ */
+finish_by: string | null, };
+
+/**
  * One proposed change, with the evidence it came from.
  */
 export type Edit = { 
@@ -811,6 +897,55 @@ guidance: string,
 detail: JsonValue, };
 
 /**
+ * The first line of the tray's menu, in parts that every language can put together.
+ */
+export type FirstLine = { "kind": "working", 
+/**
+ * Name of the project; of the first when several run.
+ */
+project: string, 
+/**
+ * How many run.
+ */
+nights: number, } | { "kind": "attention", 
+/**
+ * Name of the project.
+ */
+project: string, 
+/**
+ * How many nights failed in a row; fewer than three when something else is wrong.
+ */
+failures: number, 
+/**
+ * What the last one said, or what is wrong, in a sentence.
+ */
+reason: string, } | { "kind": "paused", 
+/**
+ * Until when; for ever when empty.
+ */
+until: string | null, } | { "kind": "proposals", 
+/**
+ * How many.
+ */
+count: number, } | { "kind": "waiting", 
+/**
+ * Name of the project.
+ */
+project: string, 
+/**
+ * What for.
+ */
+reason: Why, } | { "kind": "next", 
+/**
+ * When.
+ */
+at: string, 
+/**
+ * How many projects have one within the following twelve hours.
+ */
+projects: number, } | { "kind": "nothing" };
+
+/**
  * What a flag is about.
  */
 export type FlagKind = "hidden_character" | "bidirectional" | "control_character" | "region_marker" | "hidden_markup" | "command" | "url" | "secret" | "permission_change" | "instruction";
@@ -987,6 +1122,71 @@ notes: Array<string>, };
 export type JsonValue = number | string | boolean | Array<JsonValue> | { [key in string]: JsonValue } | null;
 
 /**
+ * A key to remove.
+ */
+export type KeyRemoveInput = { 
+/**
+ * Its name.
+ */
+name: string, };
+
+/**
+ * A key to keep.
+ */
+export type KeySetInput = { 
+/**
+ * What `models.api_key_env` calls it.
+ */
+name: string, 
+/**
+ * The key.
+ */
+secret: Secret, };
+
+/**
+ * The state of the keyring, read without asking for a secret.
+ */
+export type KeyringState = "ready" | "locked" | "missing";
+
+/**
+ * What the keyring holds.
+ */
+export type KeysKept = { 
+/**
+ * Whether it can be used now.
+ */
+state: KeyringState, 
+/**
+ * The names of the keys in it; empty while they cannot be read.
+ */
+names: Array<string>, };
+
+/**
+ * How a project's last night ended.
+ */
+export type Last = { 
+/**
+ * Its id; empty when it could not even begin.
+ */
+night: number | null, 
+/**
+ * How it ended.
+ */
+outcome: NightOutcome, 
+/**
+ * In a sentence.
+ */
+reason: string, 
+/**
+ * When.
+ */
+ended_at: string | null, 
+/**
+ * The local time for which it was missed, when it was caught up later.
+ */
+caught_up_for: string | null, };
+
+/**
  * Where a value comes from. Each layer is above the one before.
  */
 export type Layer = "default" | "user" | "project" | "repository" | "environment" | "flag";
@@ -1052,7 +1252,11 @@ unknown: number,
 /**
  * Of these tries, how many are under way.
  */
-open: number, };
+open: number, 
+/**
+ * Thousandths of requests that providers bill apart from tokens.
+ */
+request_thousandths: number, };
 
 /**
  * A new place of a project.
@@ -1116,6 +1320,19 @@ limit?: number, };
 export type NightOutcome = "proposed" | "not_improved" | "inconclusive" | "nothing_to_do" | "waiting_for_answers" | "deferred" | "interrupted" | "failed";
 
 /**
+ * What came of it.
+ */
+export type NightPaused = { 
+/**
+ * The night.
+ */
+id: number, 
+/**
+ * It was told to stop and will do so at the next call; otherwise it was not at work.
+ */
+told: boolean, };
+
+/**
  * The report of a night.
  */
 export type NightReport = { 
@@ -1127,6 +1344,10 @@ night_id: number | null,
  * Its number within the project; `None` for nights that had nothing to do.
  */
 night: number | null, 
+/**
+ * What the user has to agree to before the night may ask a model.
+ */
+terms: Array<Terms>, 
 /**
  * Folder of the project.
  */
@@ -1411,6 +1632,42 @@ export type Nothing = Record<symbol, never>;
 export type Origin = "real" | "dream";
 
 /**
+ * The state of the whole, in the word that chooses the tray's icon.
+ */
+export type Overall = "asleep" | "working" | "waiting_for_review" | "attention" | "paused";
+
+/**
+ * How long no night begins by itself.
+ */
+export type Pause = { "kind": "until", "until": string } | { "kind": "forever" };
+
+/**
+ * How long no night begins by itself.
+ */
+export type PauseInput = { 
+/**
+ * `1h`, `90m`, `tomorrow`, `forever`, a date, a date with a time; for ever when empty.
+ */
+until?: string | null, };
+
+/**
+ * The pause after a command.
+ */
+export type PauseOutput = { 
+/**
+ * The pause that holds now.
+ */
+pause: Pause | null, 
+/**
+ * Whether it was there before, for `resume`.
+ */
+was_paused: boolean, 
+/**
+ * What happened, in one sentence.
+ */
+message: string, };
+
+/**
  * One document of a plan.
  */
 export type PlannedDocument = { 
@@ -1449,7 +1706,11 @@ subset: boolean,
 /**
  * What the scan found in the chosen rules; needs a confirmation.
  */
-flags: Array<{ kind: FlagKind, line: number, excerpt: string, sentence: string }>, };
+flags: Array<{ kind: FlagKind, line: number, excerpt: string, sentence: string }>, 
+/**
+ * The file is marked as not to be written; it is replaced all the same, and stays marked.
+ */
+read_only: boolean, };
 
 /**
  * What a night would do.
@@ -1580,6 +1841,71 @@ name: string,
  * When it was registered.
  */
 first_seen: string, };
+
+/**
+ * One project.
+ */
+export type ProjectState = { 
+/**
+ * Its id.
+ */
+id: string, 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * Its folder.
+ */
+root: string, 
+/**
+ * Whether nights of it begin by themselves.
+ */
+nightly: boolean, 
+/**
+ * Its next night, or the one that is due now.
+ */
+next: Due | null, 
+/**
+ * Whether that one is due now.
+ */
+due: boolean, 
+/**
+ * Whether it is a missed one that is caught up.
+ */
+catching_up: boolean, 
+/**
+ * A night was asked for by hand and has not begun.
+ */
+requested: boolean, 
+/**
+ * Why it does not run although it is due or was asked for.
+ */
+waits: Array<Why>, 
+/**
+ * Conditions that could not be looked at and count as met.
+ */
+unknown: Array<UnknownCondition>, 
+/**
+ * The night at work.
+ */
+running: Running | null, 
+/**
+ * How the last night ended.
+ */
+last: Last | null, 
+/**
+ * Proposals that wait for a decision.
+ */
+pending: number, 
+/**
+ * How many scheduled nights failed in a row, the last one included.
+ */
+failures: number, 
+/**
+ * What is wrong with its settings, in a sentence; it has no next night then.
+ */
+problem: string | null, };
 
 /**
  * The prompts of a night, and where words of the user's own are looked for.
@@ -1752,11 +2078,11 @@ export type ProposalState = "draft" | "pending" | "partly_adopted" | "adopted" |
  */
 export type PurgeInput = { 
 /**
- * Everything of one project.
+ * Everything of one project, or with `evidence` only that.
  */
 project?: string | null, 
 /**
- * Prompts, replies and digests of every project; verdicts, proposals and backups stay.
+ * Prompts, replies and digests, of every project when none is named; verdicts, proposals and backups stay.
  */
 evidence?: boolean, 
 /**
@@ -2001,6 +2327,23 @@ text: string,
 why: string, };
 
 /**
+ * A night that was asked for.
+ */
+export type Requested = { 
+/**
+ * Id of the project.
+ */
+project: string, 
+/**
+ * Whether somebody is there to run it now.
+ */
+supervised: boolean, 
+/**
+ * What happens, in one sentence.
+ */
+message: string, };
+
+/**
  * What a database is restored from.
  */
 export type RestoreInput = { 
@@ -2133,7 +2476,11 @@ resume?: boolean,
 /**
  * Look once more at what earlier nights have dealt with.
  */
-again?: boolean, };
+again?: boolean, 
+/**
+ * It is the night of the project's schedule, which runs once.
+ */
+scheduled?: ScheduledNight | null, };
 
 /**
  * A night and the exit code it stands for.
@@ -2151,6 +2498,43 @@ exit_code: number,
  * The project had no night before.
  */
 first: boolean, };
+
+/**
+ * A night at work.
+ */
+export type Running = { 
+/**
+ * Its id; empty before it is written down.
+ */
+night: number | null, 
+/**
+ * When it began.
+ */
+since: string | null, 
+/**
+ * The stage it is at, by its name in the store, for example `claude/baseline`.
+ */
+stage: string | null, 
+/**
+ * Calls of that stage that have their result.
+ */
+calls_done: number, 
+/**
+ * Calls of that stage.
+ */
+calls: number, 
+/**
+ * Calls the whole night has made.
+ */
+calls_of_night: number, 
+/**
+ * Tokens it has used.
+ */
+tokens: number, 
+/**
+ * It was started by the schedule or on request, rather than by another program.
+ */
+supervised: boolean, };
 
 /**
  * What is scheduled.
@@ -2199,6 +2583,28 @@ reference_entries: Array<string>,
 warnings: Array<string>, };
 
 /**
+ * Which night of its schedule a run is.
+ */
+export type ScheduledNight = { 
+/**
+ * The local time of its rule; the latest that has come when empty, as for a run that cron starts.
+ */
+slot: string | null, 
+/**
+ * It was missed and is caught up.
+ */
+caught_up: boolean, 
+/**
+ * When it must be over.
+ */
+finish_by: string | null, };
+
+/**
+ * A key on its way into the keyring. It is read, and never written or shown.
+ */
+export type Secret = string;
+
+/**
  * One session in a harvest.
  */
 export type SessionRow = { 
@@ -2222,6 +2628,11 @@ first_words: string,
  * How many turns a person typed.
  */
 turns: number, 
+/**
+ * How many turns each author wrote: the person, the agent, tools, the agent's program, and
+ * programs in the person's place. Only the first two have words here.
+ */
+wrote: { [key in Author]?: number }, 
 /**
  * How many of them an earlier night has looked at.
  */
@@ -2535,7 +2946,11 @@ unknown: number,
 /**
  * Of these tries, how many are under way.
  */
-open: number, };
+open: number, 
+/**
+ * Thousandths of requests that providers bill apart from tokens.
+ */
+request_thousandths: number, };
 
 /**
  * What is shown.
@@ -2670,9 +3085,22 @@ running: string | null,
  */
 unfinished: NightRow | null, 
 /**
- * The local time at which cron runs the night of this project every day, as `HH:MM`.
+ * The local time at which cron runs the night of this project every day, as `HH:MM`; the five fields
+ * of its line when that is not every day.
  */
 scheduled: string | null, 
+/**
+ * Its next nights, as the app or the daemon starts them; none when it is not to run by itself.
+ */
+upcoming: Array<Upcoming>, 
+/**
+ * What a night would wait for if it were due now, in words.
+ */
+waits: Array<string>, 
+/**
+ * Conditions that cannot be looked at now; they count as met.
+ */
+unknown: Array<UnknownCondition>, 
 /**
  * How the last night ended, in a sentence.
  */
@@ -2735,6 +3163,48 @@ times: number,
  * Where.
  */
 turns: Array<SourceTurn>, };
+
+/**
+ * Who starts the nights that are due.
+ */
+export type Supervising = { "by": "here" } | { "by": "another", "who": string } | { "by": "nobody" };
+
+/**
+ * Everything at one moment.
+ */
+export type SupervisorState = { 
+/**
+ * The whole in a word.
+ */
+overall: Overall, 
+/**
+ * The first line of the tray's menu.
+ */
+first_line: FirstLine, 
+/**
+ * That line in English.
+ */
+sentence: string, 
+/**
+ * Every registered project.
+ */
+projects: Array<ProjectState>, 
+/**
+ * Proposals that wait, over all projects.
+ */
+pending_proposals: number, 
+/**
+ * The user's pause.
+ */
+pause: Pause | null, 
+/**
+ * Who starts nights.
+ */
+supervising: Supervising, 
+/**
+ * What the supervisor itself cannot do, in a sentence: the store cannot be read, sleep cannot be held off.
+ */
+trouble: string | null, };
 
 /**
  * What kind of document a target is. The words are those of edits and reports.
@@ -2843,6 +3313,23 @@ export type Task = { id: string, project: string, intent: string, context_excerp
 export type TaskOutcome = "success" | "fail" | "mixed" | "unknown";
 
 /**
+ * What a user agrees to before nights ask a provider.
+ */
+export type Terms = { 
+/**
+ * The provider, as `models.terms_accepted` names it: `claude`, `anthropic:api.anthropic.com`.
+ */
+provider: string, 
+/**
+ * What nights do there and who decides about it, one sentence.
+ */
+about: string, 
+/**
+ * Where the terms are.
+ */
+address: string, };
+
+/**
  * What came of a test.
  */
 export type TestedBackend = { 
@@ -2901,6 +3388,10 @@ took_ms: number,
  */
 cost_micros: number | null, 
 /**
+ * Thousandths of requests that the provider bills apart from tokens.
+ */
+request_thousandths: number, 
+/**
  * Tokens of the messages, cached ones included.
  */
 input_tokens: number | null, 
@@ -2917,6 +3408,11 @@ output_tokens: number | null, };
  * What a [`Reason`] counts.
  */
 export type Unit = "file" | "session" | "turn" | "record";
+
+/**
+ * A condition that could not be looked at. It counts as met.
+ */
+export type UnknownCondition = "power" | "network" | "idle" | "sessions";
 
 /**
  * A record type this version does not know.
@@ -2954,6 +3450,19 @@ project?: string | null,
 all?: boolean, };
 
 /**
+ * One of the next nights.
+ */
+export type Upcoming = { 
+/**
+ * When it begins, a random delay included.
+ */
+at: string, 
+/**
+ * As somebody in the zone of the schedule would say it now: "tomorrow 03:17, over by 07:00".
+ */
+words: string, };
+
+/**
  * What the scores say about the candidate.
  */
 export type Verdict = { "kind": "better" } | { "kind": "tie" } | { "kind": "worse" } | { "kind": "indeterminate", 
@@ -2963,6 +3472,19 @@ export type Verdict = { "kind": "better" } | { "kind": "tie" } | { "kind": "wors
 reason: string, };
 
 /**
+ * What a night waits for.
+ */
+export type Wait = { "for": "power" } | { "for": "unmetered_network" } | { "for": "idle" } | { "for": "quiet_hours" } | { "for": "sessions", 
+/**
+ * How many there are.
+ */
+have: number, 
+/**
+ * How many are asked for.
+ */
+want: number, };
+
+/**
  * Which project; the folder the user is in when empty.
  */
 export type Which = { 
@@ -2970,3 +3492,24 @@ export type Which = {
  * Its folder.
  */
 project?: string | null, };
+
+/**
+ * Why a night that is due, or was asked for, does not run.
+ */
+export type Why = { "why": "condition" } & Wait | { "why": "provider", 
+/**
+ * Name of the project whose night runs.
+ */
+busy: string, } | { "why": "busy", 
+/**
+ * Which, in words.
+ */
+holder: string, } | { "why": "put_off", 
+/**
+ * Until when.
+ */
+until: string, 
+/**
+ * What the last try said, in a sentence.
+ */
+reason: string, } | { "why": "folder_missing" } | { "why": "nobody_supervises" };

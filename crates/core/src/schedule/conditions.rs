@@ -78,7 +78,11 @@ impl Wait {
 
 /// A condition that could not be looked at. It counts as met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "UnknownCondition"))]
+#[cfg_attr(
+    feature = "typescript",
+    derive(ts_rs::TS),
+    ts(rename = "UnknownCondition")
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Unknown {
     /// Whether there is power.

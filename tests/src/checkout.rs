@@ -4,7 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The root of the workspace.
-pub(crate) fn root() -> PathBuf {
+///
+/// # Panics
+/// Never: this crate lies below it.
+#[must_use]
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("this crate lies below the root")
@@ -12,7 +16,11 @@ pub(crate) fn root() -> PathBuf {
 }
 
 /// Folders of the workspace's members, sorted.
-pub(crate) fn members() -> Vec<PathBuf> {
+///
+/// # Panics
+/// When `crates/` cannot be listed.
+#[must_use]
+pub fn members() -> Vec<PathBuf> {
     let mut members: Vec<PathBuf> = fs::read_dir(root().join("crates"))
         .expect("crates/ is there")
         .map(|entry| entry.expect("crates/ can be listed").path())
@@ -25,7 +33,8 @@ pub(crate) fn members() -> Vec<PathBuf> {
 
 /// Files below a folder whose names end in `.` and `extension`, sorted; none when there is no such
 /// folder.
-pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+#[must_use]
+pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for path in fs::read_dir(folder)
         .into_iter()
@@ -43,6 +52,10 @@ pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 }
 
 /// The text of a file.
-pub(crate) fn read(path: &Path) -> String {
+///
+/// # Panics
+/// When it cannot be read.
+#[must_use]
+pub fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
