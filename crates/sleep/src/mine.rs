@@ -501,11 +501,7 @@ mod tests {
         let plain = vec![
             turn(Author::Human, "Write a haiku about rain", &[]),
             turn(Author::Assistant, "Rain on the window.", &[]),
-            turn(
-                Author::Human,
-                "No, please keep it under 200 characters",
-                &[],
-            ),
+            turn(Author::Human, "Please keep it under 200 characters.", &[]),
             turn(Author::Assistant, "Rain\non the\nwindow.", &[]),
         ];
         let mined = heuristic(&[session(plain.clone())], &|_| false);
