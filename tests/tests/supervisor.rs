@@ -3,160 +3,23 @@
 #![cfg(unix)]
 #![allow(clippy::disallowed_methods, reason = "a test writes its own files")]
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use skillopt_app::context::App;
 use skillopt_app::supervisor::order::Target;
-use skillopt_app::supervisor::{
-    FirstLine, Handle, Launch, Overall, ProjectState, Supervising, Supervisor, SupervisorState, Why,
-};
-use skillopt_core::Instant;
+use skillopt_app::supervisor::{FirstLine, Overall, Supervising, Supervisor, Why};
 use skillopt_core::schedule::{Pause, Wait};
-use skillopt_store::nights::{self, Night, Outcome};
-use skillopt_store::scheduled::{self, ScheduledNight, State};
-use skillopt_store::{FixedClock, projects};
+use skillopt_store::nights::{self, Outcome};
+use skillopt_store::scheduled::State;
 use skillopt_tests::brain::honest;
-use skillopt_tests::home::Home;
 use skillopt_tests::stub_server::{Behaviour, StubServer};
 
+#[path = "supervisor/place.rs"]
+mod place;
+
+use place::{PATIENCE, Place, at, has_ended, is_here, launch, only, until};
+
 const PROGRAM: &str = env!("CARGO_BIN_EXE_skillopt-test");
-/// So long a test waits for what must come.
-const PATIENCE: Duration = Duration::from_secs(120);
-
-/// A home with its clock.
-struct Place {
-    home: Home,
-    clock: Arc<FixedClock>,
-    settings: Vec<(String, String)>,
-}
-
-impl Place {
-    /// With the sample's sessions, early on a day of the past; nights are due at 03:17 UTC.
-    fn new() -> Self {
-        let mut place = Self {
-            home: Home::with_sample(PROGRAM),
-            clock: Arc::new(FixedClock::new(at("2026-06-10T02:00:00Z"))),
-            settings: Vec::new(),
-        };
-        place.set("TIME_ZONE", "UTC");
-        place.set("RANDOM_DELAY_MINUTES", "0");
-        place.set("UNMETERED_ONLY", "false");
-        place.set("BATTERY_AT_LEAST", "0");
-        place.set("KEEP_AWAKE", "false");
-        place
-    }
-
-    fn set(&mut self, field: &str, value: &str) {
-        let name = format!("SKILLOPT_{field}");
-        self.settings.retain(|(known, _)| *known != name);
-        self.settings.push((name, value.to_owned()));
-    }
-
-    fn app(&self) -> App {
-        let mut environment: BTreeMap<String, String> = [
-            ("HOME", self.home.home()),
-            ("PATH", PathBuf::from("/usr/bin:/bin")),
-            ("SKILLOPT_DATA_DIR", self.home.data()),
-            (
-                "SKILLOPT_CONFIG_DIR",
-                self.home.home().join("skillopt-config"),
-            ),
-        ]
-        .into_iter()
-        .map(|(name, path)| (name.to_owned(), path.to_str().expect("text").to_owned()))
-        .collect();
-        // There is no system bus for a test.
-        environment.insert(
-            "DBUS_SYSTEM_BUS_ADDRESS".to_owned(),
-            "unix:path=/nowhere/bus".to_owned(),
-        );
-        environment.extend(self.settings.iter().cloned());
-        App::open(environment, self.home.project(), self.clock.clone()).expect("the store opens")
-    }
-
-    /// Registers the sample's project; its id.
-    fn register(&self) -> String {
-        self.register_at(&self.home.project())
-    }
-
-    fn register_at(&self, folder: &Path) -> String {
-        std::fs::create_dir_all(folder).expect("a folder");
-        let app = self.app();
-        let project = app
-            .store
-            .commit("register", |tx| projects::register(tx, folder));
-        project.expect("a project").id
-    }
-
-    fn start(&self) -> Handle {
-        Supervisor::start(self.app(), launch(PROGRAM))
-    }
-
-    /// Sets the clock, and lets the supervisor look.
-    fn go_to(&self, supervisor: &Handle, time: &str) {
-        self.clock.set(at(time));
-        supervisor.poke();
-    }
-
-    fn rows(&self, project: &str) -> Vec<ScheduledNight> {
-        let rows = self
-            .app()
-            .store
-            .read(|db| scheduled::list(db, project, 100));
-        rows.expect("rows")
-    }
-
-    fn nights(&self, project: &str) -> Vec<Night> {
-        let nights = self
-            .app()
-            .store
-            .read(|db| nights::list(db, Some(project), 100));
-        nights.expect("nights")
-    }
-}
-
-fn at(text: &str) -> Instant {
-    text.parse().expect("an instant")
-}
-
-fn launch(program: &str) -> Launch {
-    Launch {
-        program: program.into(),
-        arguments: ["sleep", "run", "--json", "--request"]
-            .map(Into::into)
-            .to_vec(),
-    }
-}
-
-/// Waits until the state is as wanted, and gives it.
-async fn until(
-    supervisor: &Handle,
-    wanted: impl FnMut(&SupervisorState) -> bool,
-) -> SupervisorState {
-    let mut state = supervisor.state();
-    let found = tokio::time::timeout(PATIENCE, state.wait_for(wanted)).await;
-    match found {
-        Ok(found) => found.expect("the supervisor runs").clone(),
-        Err(_) => panic!("it never came to that: {:#?}", supervisor.state().borrow()),
-    }
-}
-
-fn only(state: &SupervisorState) -> &ProjectState {
-    assert_eq!(state.projects.len(), 1);
-    &state.projects[0]
-}
-
-fn is_here(state: &SupervisorState) -> bool {
-    state.supervising == Supervising::Here
-}
-
-fn has_ended(state: &SupervisorState) -> bool {
-    is_here(state) && only(state).running.is_none() && only(state).last.is_some()
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_night_that_is_due_runs_once_and_a_missed_one_is_caught_up_once() {
     let place = Place::new();

@@ -21,12 +21,15 @@ mod awake;
 mod bus;
 mod child;
 pub mod commands;
+mod facts;
 mod look;
 pub mod order;
 mod poke;
 mod rules;
+mod settle;
 mod state;
 mod surroundings;
+mod survey;
 mod work;
 
 use std::ffi::OsString;

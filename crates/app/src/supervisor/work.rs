@@ -5,26 +5,25 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use jiff::civil::DateTime;
 use skillopt_core::schedule::{Pause, Surroundings};
 use skillopt_core::{Instant, Problem};
 use skillopt_models::CancelToken;
-use skillopt_store::nights::Outcome;
-use skillopt_store::scheduled::{self, Ended, State};
-use skillopt_store::{Paths, data, locks, nights};
+use skillopt_store::{Paths, data, locks, scheduled};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::awake::Awake;
 use super::child::{self, Exit};
-use super::look::{Plan, Start, Survey, new_sessions};
+use super::look::new_sessions;
 use super::order::{self, Target};
 use super::poke::Ear;
+use super::settle::{Night, settle};
 use super::state::{Overall, Supervising, SupervisorState};
+use super::survey::{Plan, Start, Survey};
 use super::{Launch, surroundings};
 use crate::context::App;
 use crate::handoff;
-use crate::scheduled::{MOST_TRIES, Scheduled, later};
+use crate::scheduled::Scheduled;
 use crate::sleep::RunInput;
 
 /// The wall clock is looked at this often, whatever happens: it can be set, and a machine can have slept.
@@ -152,16 +151,6 @@ impl Handle {
             let _ = task.await;
         }
     }
-}
-
-/// A night this process has started.
-struct Night {
-    slot: Option<DateTime>,
-    caught_up: bool,
-    /// How often the night of the slot had been begun before.
-    tries: u64,
-    requested: bool,
-    keep_awake: bool,
 }
 
 struct Work {
@@ -456,97 +445,11 @@ impl Work {
         let Some(night) = self.children.remove(&exit.project) else {
             return;
         };
-        if let Err(problem) = self.settle(exit, &night, stopping) {
+        if let Err(problem) = settle(&self.app, exit, &night, stopping) {
             // What cannot be written down would be begun again and again.
             self.hold_back = Some(tokio::time::Instant::now() + TICK);
             self.say_trouble(problem.message);
         }
-    }
-
-    fn settle(&self, exit: &Exit, night: &Night, stopping: bool) -> Result<(), Problem> {
-        let app = &self.app;
-        let project = exit.project.as_str();
-        let left = app.store.read(|db| {
-            nights::open(db, project, nights::Kind::Run)
-                .map(|open| open.filter(|night| night.state == nights::State::Running))
-        })?;
-        // Only whoever holds its lock may write to a night: another program may have gone on with it.
-        let alone = locks::project(&app.paths, project, "ending a night", app.clock.now());
-        if let (Some(left), Ok(_lock)) = (&left, &alone) {
-            app.store.commit("night interrupted", |tx| {
-                let reason = if stopping {
-                    STOPPED.to_owned()
-                } else {
-                    exit.reason()
-                };
-                nights::stop(tx, left.id, Outcome::Interrupted, &reason, None)
-            })?;
-        }
-        if night.requested && !stopping {
-            app.store.commit("request done", |tx| {
-                scheduled::forget_request(tx, project).map(|_| ())
-            })?;
-        }
-        match night.slot {
-            Some(slot) => self.settle_slot(exit, night, slot, left.map(|night| night.id), stopping),
-            None => Ok(()),
-        }
-    }
-
-    /// Writes down for the night of a schedule what its process did not live to write.
-    fn settle_slot(
-        &self,
-        exit: &Exit,
-        night: &Night,
-        slot: DateTime,
-        left: Option<i64>,
-        stopping: bool,
-    ) -> Result<(), Problem> {
-        let (store, project) = (&self.app.store, exit.project.as_str());
-        let row = store.read(|db| scheduled::get(db, project, slot))?;
-        if row.as_ref().is_some_and(|row| row.state != State::Open) {
-            return Ok(());
-        }
-        let begun = row.as_ref().filter(|row| row.tries > night.tries);
-        let tries = night.tries + 1;
-        let again = later(self.app.clock.now(), tries);
-        let wrote = begun.is_some_and(|row| row.outcome.is_some());
-        let somebody_else = begun.is_none() && row.is_some() && exit.is_orderly();
-        if wrote || somebody_else {
-            // It is not begun again at once.
-            let put_off = begun.is_none_or(|row| row.not_before.is_none());
-            if put_off && !stopping {
-                store.commit("night put off", |tx| {
-                    scheduled::put_off(tx, project, slot, again)
-                })?;
-            }
-            return Ok(());
-        }
-        if stopping && begun.is_none() {
-            return Ok(());
-        }
-        let over = tries >= MOST_TRIES && !stopping && !exit.is_orderly();
-        let ended = Ended {
-            state: if over { State::GivenUp } else { State::Open },
-            night: left.or(row.as_ref().and_then(|row| row.night)),
-            outcome: match (stopping, exit.is_orderly()) {
-                (true, _) => Outcome::Interrupted,
-                (false, true) => Outcome::Deferred,
-                (false, false) => Outcome::Failed,
-            },
-            reason: if stopping {
-                STOPPED.to_owned()
-            } else {
-                exit.reason()
-            },
-            not_before: (!stopping && !over).then_some(again),
-        };
-        store.commit("night settled", |tx| {
-            if begun.is_none() {
-                scheduled::begin(tx, project, slot, night.caught_up)?;
-            }
-            scheduled::end(tx, project, slot, &ended)
-        })
     }
 
     async fn end_all(&mut self) {
@@ -586,6 +489,3 @@ async fn look_after_sleep(
     // Without the bus, the next tick sees that the night is due.
     let _ = wakings.await;
 }
-
-/// Why a night was interrupted that ended with its host.
-const STOPPED: &str = "It was stopped together with the app; it resumes where it was.";
