@@ -1,5 +1,5 @@
 /** What the front end knows of the engine: its commands, the few calls of the shell, and its events. */
-import type { Commands, Problem } from './generated';
+import type { Commands, Problem, SupervisorState } from './generated';
 
 export type * from './generated';
 
@@ -17,70 +17,13 @@ export type WindowName =
   | 'settings'
   | 'first-run';
 
-/** Where a key for a model is. `unavailable`: this computer has no keyring that answers. */
-export type CredentialState = 'stored' | 'missing' | 'locked' | 'denied' | 'unavailable';
-
-/** Why a night that is due, or was asked for, does not run. */
-export type Why =
-  | { why: 'condition'; for: 'power' | 'unmetered_network' | 'idle' | 'quiet_hours' }
-  | { why: 'condition'; for: 'sessions'; have: number; want: number }
-  | { why: 'provider'; busy: string }
-  | { why: 'busy'; holder: string }
-  | { why: 'put_off'; until: string; reason: string }
-  | { why: 'folder_missing' }
-  | { why: 'nobody_supervises' };
-
-/** A night at work. */
-export interface Running {
-  night: number | null;
-  since: string | null;
-  stage: string | null;
-  calls_done: number;
-  calls: number;
-  calls_of_night: number;
-  tokens: number;
-}
-
-/** What the supervisor says of one project. */
-export interface ProjectState {
-  id: string;
-  root: string;
-  nightly: boolean;
-  next: { at: string } | null;
-  due: boolean;
-  requested: boolean;
-  waits: Why[];
-  running: Running | null;
-  failures: number;
-  problem: string | null;
-}
-
-/** What the supervisor says of everything. */
-export interface SupervisorState {
-  overall: 'asleep' | 'working' | 'waiting_for_review' | 'attention' | 'paused';
-  projects: ProjectState[];
-  pending_proposals: number;
-  pause: { until: string | null } | null;
-  trouble: string | null;
-}
-
-/** What the supervisor is told. `until` of a pause: an instant, or `null` for ever. */
-export type SupervisorOrder =
-  | { order: 'run_now'; project: string }
-  | { order: 'pause'; until: string | null }
-  | { order: 'resume' };
-
 /** Calls that only the desktop shell answers. */
 export interface ShellCalls {
   open_window: {
     input: { window: WindowName; project?: string; proposal?: string; night?: number };
     output: null;
   };
-  supervisor_state: { input: Record<string, never>; output: SupervisorState };
-  supervisor_order: { input: { order: SupervisorOrder }; output: null };
   autostart: { input: { on?: boolean }; output: boolean };
-  credential_set: { input: { name: string; secret: string }; output: null };
-  credential_state: { input: { name: string }; output: CredentialState };
 }
 
 /** What happens elsewhere. A hint to look again; nothing is decided from it. */

@@ -30,9 +30,9 @@ it('asks the shell by the name of the call', async () => {
     return true;
   });
   await new TauriBackend().shell('autostart', { on: true });
-  await new TauriBackend().shell('supervisor_order', { order: { order: 'run_now', project: 'p' } });
+  await new TauriBackend().shell('open_window', { window: 'night', night: 42 });
   expect(sent).toEqual([
     ['autostart', { on: true }],
-    ['supervisor_order', { order: { order: 'run_now', project: 'p' } }],
+    ['open_window', { window: 'night', night: 42 }],
   ]);
 });

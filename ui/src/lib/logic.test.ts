@@ -8,7 +8,6 @@ import { Heights } from './heights';
 import { isTyping, press } from './keys';
 import { address, parse, type Route } from './route';
 import { ruleOfLine } from './rules';
-import { days, nextRuns } from './schedule';
 import { asText } from './settings';
 import { en } from './strings/en';
 import { zh } from './strings/zh';
@@ -86,29 +85,6 @@ describe('a verdict', () => {
     const little = { ...decision([]), verdict: { kind: 'indeterminate' as const, reason: 'two tasks' } };
     expect(verdict(little, en.verdict)).toEqual({ sentence: 'Too few tasks to tell; the evidence is kept.', tone: 'unsure' });
     expect(verdict({ ...decision([]), action: 'greedy_applied' }, en.verdict).sentence).toBe('Not compared: the gate was off.');
-  });
-});
-
-describe('coming runs', () => {
-  it('read days as the settings do', () => {
-    expect(days('')?.size).toBe(7);
-    expect([...(days('mon-fri') ?? [])]).toEqual([1, 2, 3, 4, 5]);
-    expect([...(days('sat-mon') ?? [])]).toEqual([6, 0, 1]);
-    expect([...(days('tue, sat') ?? [])]).toEqual([2, 6]);
-    expect(days('someday')).toBeNull();
-  });
-  it('begin after now, on those days', () => {
-    const sunday = new Date(2026, 10, 29, 8, 30);
-    const runs = nextRuns(sunday, 3, 17, new Set([0, 1]));
-    expect(runs.map((at) => [at.getMonth() + 1, at.getDate(), at.getHours(), at.getMinutes()])).toEqual([
-      [11, 30, 3, 17],
-      [12, 6, 3, 17],
-      [12, 7, 3, 17],
-      [12, 13, 3, 17],
-      [12, 14, 3, 17],
-    ]);
-    expect(nextRuns(sunday, 9, 0, new Set([0]), 1)[0]?.getDate()).toBe(29);
-    expect(nextRuns(sunday, 9, 0, new Set(), 5)).toEqual([]);
   });
 });
 

@@ -53,10 +53,19 @@ class Happenings {
 
   /** Begins to listen; gives what ends it. */
   listen(): () => void {
+    const ask = async (): Promise<void> => {
+      try {
+        this.supervisor = await backend().call('status', {});
+      } catch {
+        // What is wrong is said where it is asked for; here there is only nothing to add.
+        this.supervisor = null;
+      }
+    };
     const stop = backend().subscribe((event) => {
       switch (event.kind) {
         case 'changed':
           this.changes += 1;
+          void ask();
           break;
         case 'progress':
           this.progress[event.project] = event;
@@ -66,14 +75,6 @@ class Happenings {
           break;
       }
     });
-    const ask = async (): Promise<void> => {
-      try {
-        this.supervisor = await backend().shell('supervisor_state', {});
-      } catch {
-        // Without a shell there is no supervisor, and nothing to say about it.
-        this.supervisor = null;
-      }
-    };
     void ask();
     const clock = setInterval(() => (this.now = new Date()), 30_000);
     return () => {

@@ -5,7 +5,6 @@ import {
   type BackendEvent,
   type BackendRow,
   type CommandName,
-  type CredentialState,
   type Discovered,
   type Input,
   type NightRow,
@@ -18,6 +17,7 @@ import {
   type ProposalShown,
   type Questions,
   type ShellCalls,
+  type Status,
   type SupervisorState,
 } from '../interface';
 import { ago, hostile, many, NO_SPEND, PROJECTS, SPEND, targetsOf, usual } from './proposals';
@@ -34,7 +34,7 @@ export class MemoryBackend implements Backend {
   private proposals: ProposalShown[];
   private projects: ProjectRow[];
   private readonly settings = new InventedSettings();
-  private readonly credentials = new Map<string, CredentialState>([['anthropic', 'stored']]);
+  private readonly keys = new Set(['ANTHROPIC_API_KEY']);
   private readonly nights: NightRow[];
   private readonly questions: Questions;
   private startsWithComputer = true;
@@ -86,19 +86,7 @@ export class MemoryBackend implements Backend {
     await Promise.resolve();
     const answers: { [K in keyof ShellCalls]: (input: ShellCalls[K]['input']) => ShellCalls[K]['output'] } = {
       open_window: () => null,
-      supervisor_state: () => this.supervisor(),
-      supervisor_order: ({ order }) => {
-        if (order.order === 'pause') this.pause = { until: order.until };
-        if (order.order === 'resume') this.pause = null;
-        this.tell({ kind: 'supervisor', state: this.supervisor() });
-        return null;
-      },
       autostart: ({ on }) => (this.startsWithComputer = on ?? this.startsWithComputer),
-      credential_set: ({ name }) => {
-        this.credentials.set(name, 'stored');
-        return null;
-      },
-      credential_state: ({ name }) => this.credentials.get(name) ?? (name === 'minimax' ? 'locked' : 'missing'),
     };
     return answers[call](input);
   }
@@ -113,24 +101,50 @@ export class MemoryBackend implements Backend {
   }
 
   private supervisor(): SupervisorState {
+    const waiting = this.proposals.filter((shown) => shown.state === 'pending').length;
     return {
-      overall: this.pause ? 'paused' : this.proposals.length > 0 ? 'waiting_for_review' : 'asleep',
-      projects: this.projects.map((project, index) => ({
-        id: project.id,
-        root: project.root,
-        nightly: true,
-        next: index === 2 ? null : { at: new Date(tonight().getTime() + index * 8 * 60_000).toISOString() },
-        due: index === 2,
-        requested: false,
-        waits: index === 2 ? [{ why: 'condition', for: 'power' }] : [],
-        running: null,
-        failures: 0,
-        problem: null,
-      })),
-      pending_proposals: this.proposals.filter((shown) => shown.state === 'pending').length,
+      overall: this.pause ? 'paused' : waiting > 0 ? 'waiting_for_review' : 'asleep',
+      first_line: { kind: 'proposals', count: waiting },
+      sentence: `${waiting} proposals wait`,
+      projects: this.projects.map((project, index) => {
+        const at = this.runs(project.root)[0] ?? '';
+        const waits = index === 2;
+        return {
+          id: project.id,
+          name: project.name,
+          root: project.root,
+          nightly: true,
+          next: { slot: at.slice(0, 19), at, finish_by: null },
+          due: waits,
+          catching_up: false,
+          requested: false,
+          waits: waits ? [{ why: 'condition', for: 'power' }] : [],
+          unknown: [],
+          running: null,
+          last: null,
+          pending: 1,
+          failures: 0,
+          problem: null,
+        };
+      }),
+      pending_proposals: waiting,
       pause: this.pause,
+      supervising: { by: 'here' },
       trouble: null,
     };
+  }
+
+  /** The next five nights of a project. */
+  private runs(root: string): string[] {
+    const value = (key: string): number => Number(this.settings.rows(root).find((row) => row.key === key)?.value);
+    const now = new Date();
+    const day = (ahead: number): Date =>
+      new Date(now.getFullYear(), now.getMonth(), now.getDate() + ahead, value('schedule.hour'), value('schedule.minute'));
+    return [0, 1, 2, 3, 4, 5]
+      .map(day)
+      .filter((at) => at > now)
+      .slice(0, 5)
+      .map((at) => at.toISOString());
   }
 
   private find(id: string | null | undefined): ProposalShown {
@@ -162,6 +176,7 @@ export class MemoryBackend implements Backend {
       subset: made.rules.some((rule) => !chosen(rule.number)),
       // Each flag of the invented proposals stands in the line of its rule.
       flags: made.flags.filter((flag) => chosen(flag.line)),
+      read_only: false,
     }));
     const subset = documents.some((made) => made.subset);
     const notes = shown.documents
@@ -283,13 +298,40 @@ export class MemoryBackend implements Backend {
     'backend list': () => BACKENDS,
     'backend test': ({ backend }) => {
       const row = BACKENDS.find(({ name }) => name === backend);
-      const trial = { reply: 'ready', model: row?.model ?? '', took_ms: 1_840, cost_micros: 210, input_tokens: 31, cached_tokens: 0, output_tokens: 1 };
+      const trial = { reply: 'ready', model: row?.model ?? '', took_ms: 1_840, cost_micros: 210, input_tokens: 31, cached_tokens: 0, output_tokens: 1, request_thousandths: 0 };
       const failed = row?.problem ?? null;
       return {
         works: failed === null,
         tested: [{ backend: backend ?? '', sides: row?.sides ?? [], asked_model: row?.model ?? '', address: row?.address ?? '', trial: failed ? null : trial, problem: failed }],
       };
     },
+    status: () => this.supervisor(),
+    pause: ({ until }) => {
+      this.pause = until ? { kind: 'until', until } : { kind: 'forever' };
+      this.tell({ kind: 'changed' });
+      return { pause: this.pause, was_paused: false, message: 'No night begins by itself.' };
+    },
+    resume: () => {
+      const was_paused = this.pause !== null;
+      this.pause = null;
+      this.tell({ kind: 'changed' });
+      return { pause: null, was_paused, message: 'Nights begin by themselves again.' };
+    },
+    'night start': ({ project }) => {
+      const row = this.projects.find(({ root }) => root === project);
+      if (!row) throw problem('project_unknown', 'This folder is not registered as a project.', '');
+      return { project: row.id, supervised: true, message: `The night of ${row.name} begins.` };
+    },
+    'key list': () => ({ state: 'ready', names: [...this.keys] }),
+    'key set': ({ name }) => {
+      this.keys.add(name);
+      return { state: 'ready', names: [...this.keys] };
+    },
+    'key remove': ({ name }) => {
+      if (!this.keys.delete(name)) throw problem('key_unknown', 'The keyring has no key of this name.', '');
+      return { state: 'ready', names: [...this.keys] };
+    },
+    'sleep status': ({ project }) => ({ ...STATUS, project: project ?? '', upcoming: this.runs(project ?? '').map((at) => ({ at, words: at })) }),
     'sleep dry-run': ({ project }) => preview(project ?? ''),
     handoff: ({ project }) => (project === PROJECTS.notes.root ? this.questions : { ...this.questions, pending: [] }),
     'handoff answer': ({ id, answer }) => {
@@ -393,11 +435,6 @@ export class MemoryBackend implements Backend {
   }
 }
 
-function tonight(): Date {
-  const now = new Date();
-  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1, 3, 17);
-}
-
 function invented(): NightRow[] {
   const night = (id: number, project: { id: string }, hours: number, outcome: NightRow['outcome'], reason: string, score: number | null, minutes = 6): NightRow => ({
     id,
@@ -446,7 +483,31 @@ function preview(project: string): Preview {
   };
 }
 
-const BACKENDS: BackendRow[] = [
+const STATUS: Status = {
+  night: 42,
+  nights: 19,
+  state_path: '/home/ana/.local/share/skillopt/skillopt.db',
+  project: '',
+  history_tail: [],
+  latest_staging: null,
+  slow_memory_chars: 0,
+  staged_skills: [],
+  adopted_skills: [],
+  has_managed_proposal: true,
+  proposal: '20261129-031702',
+  running: null,
+  unfinished: null,
+  scheduled: null,
+  upcoming: [],
+  waits: [],
+  unknown: [],
+  last: null,
+  suggestions: null,
+  suggestions_of: null,
+  missing: null,
+};
+
+const BACKENDS: BackendRow[] = ([
   { name: 'mock', about: 'A built-in simulation that follows the rules it is given; no model is asked.', sides: [], model: 'mock', address: '', problem: null },
   {
     name: 'openai_compatible',
@@ -467,4 +528,9 @@ const BACKENDS: BackendRow[] = [
     problem: problem('sign_in_needed', 'Codex is signed out.', 'Sign in with `codex login`, then test it again.'),
   },
   { name: 'handoff', about: 'A person or another program answers questions written to files.', sides: [], model: '', address: '', problem: null },
-];
+] as Omit<BackendRow, 'terms' | 'terms_accepted' | 'tells_allowance'>[]).map((row) => ({
+  ...row,
+  terms: null,
+  terms_accepted: false,
+  tells_allowance: false,
+}));

@@ -11,8 +11,8 @@ export const PROJECTS = {
   infra: { id: 'p-c40d72aa', name: 'infra', root: '/home/ana/work/infra', first_seen: ago(24 * 9) },
 };
 
-export const SPEND: Spend = { calls: 74, tokens: 182_340, cached_tokens: 61_200, cost_micros: 412_600, unknown: 0, open: 0 };
-export const NO_SPEND: Spend = { calls: 0, tokens: 0, cached_tokens: 0, cost_micros: 0, unknown: 0, open: 0 };
+export const SPEND: Spend = { calls: 74, tokens: 182_340, cached_tokens: 61_200, cost_micros: 412_600, unknown: 0, open: 0, request_thousandths: 0 };
+export const NO_SPEND: Spend = { calls: 0, tokens: 0, cached_tokens: 0, cost_micros: 0, unknown: 0, open: 0, request_thousandths: 0 };
 
 export function delta(task: string, before: number | null, after: number | null): Delta {
   const status = before === null || after === null || after < before ? 'regressed' : after > before ? 'improved' : 'unchanged';
