@@ -34,7 +34,7 @@ fn dependencies(name: &str, depth: usize) -> BTreeSet<String> {
             "tree",
             "--offline",
             "--edges",
-            "normal",
+            "normal,no-proc-macro",
             "--prefix",
             "none",
             "--format",

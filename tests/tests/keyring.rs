@@ -76,7 +76,7 @@ fn a_key_is_kept_used_by_a_night_and_nowhere_else() {
     );
     let without = home.night_against(&server, &["--api-key-env=WORK_KEY"]);
     assert_eq!(
-        without.json()["error"]["code"],
+        without.json()["problem"]["code"],
         "api_key_missing",
         "{}",
         without.out

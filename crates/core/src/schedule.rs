@@ -10,7 +10,7 @@ mod cron;
 mod pause;
 mod written;
 
-use std::time::Duration;
+use core::time::Duration;
 
 use jiff::civil::{DateTime, Time, Weekday};
 use jiff::tz::{AmbiguousOffset, TimeZone};

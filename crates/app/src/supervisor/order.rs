@@ -91,7 +91,7 @@ pub fn resume(app: &App) -> Result<bool, Problem> {
 ///
 /// Error: `pause_unreadable`.
 pub fn pause_of(text: &str, now: Instant, zone: &jiff::tz::TimeZone) -> Result<Pause, Problem> {
-    use jiff::civil::{Date, DateTime, Time};
+    use jiff::civil::DateTime;
     let text = text.trim().to_ascii_lowercase();
     let unreadable = || {
         Problem::permanent(
@@ -112,9 +112,8 @@ pub fn pause_of(text: &str, now: Instant, zone: &jiff::tz::TimeZone) -> Result<P
         _ => {
             if let Some(span) = duration(&text) {
                 Pause::Until(now.checked_add(span).map_err(|_| unreadable())?)
-            } else if let Ok(date) = text.parse::<Date>() {
-                local(date.to_datetime(Time::midnight()))?
             } else {
+                // A date alone is its midnight.
                 local(text.parse::<DateTime>().map_err(|_| unreadable())?)?
             }
         }

@@ -1,6 +1,6 @@
 //! What must hold beside the time for a night to begin by itself.
 
-use std::time::Duration;
+use core::time::Duration;
 
 use jiff::civil::Time;
 use jiff::tz::TimeZone;

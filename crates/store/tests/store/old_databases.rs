@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use skillopt_core::agent::Agent;
+use skillopt_core::schedule::Pause;
 use skillopt_core::task::Split;
 use skillopt_store::attempts::{self, Cost, Usage, Within};
 use skillopt_store::clusters::{self, ClusterText};
@@ -15,7 +16,7 @@ use skillopt_store::nights::{self, Kind, Outcome};
 use skillopt_store::rejected::{self, By};
 use skillopt_store::{
     Connection, FixedClock, Paths, SCHEMA_VERSION, Store, adoption, blobs, calls, events, files,
-    index, orders, pauses, projects, proposals, receipts, stages, tasks,
+    index, orders, pauses, projects, proposals, receipts, scheduled, stages, tasks,
 };
 
 use crate::sample::{add, at, call, proposed, task, turn};
@@ -111,6 +112,10 @@ fn fill(store: &Store) {
             )?;
             nights::number(tx, night)?;
             nights::end(tx, night, Outcome::Proposed, "", &json!({"n": 1}))?;
+            scheduled::begin(tx, &project, "2026-11-29T03:17:00".parse().unwrap(), true)?;
+            scheduled::set_rule(tx, &project, "03:17")?;
+            scheduled::request(tx, &project)?;
+            scheduled::pause(tx, Pause::Forever)?;
             pauses::set(tx, "openai", at("2026-11-29T09:00:00Z"), "quota")?;
             let stamp = index::Stamp {
                 dev: 1,
