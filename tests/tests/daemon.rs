@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
-use skillopt_tests::checkout;
 use skillopt_tests::home::Home;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_skillopt-test");

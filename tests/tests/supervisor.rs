@@ -365,7 +365,7 @@ async fn a_night_is_cancelled_for_good() {
     let server = StubServer::start();
     server
         .brain(honest)
-        .standing(Behaviour::Answer.after(Duration::from_millis(300)));
+        .standing(Behaviour::Answer.after(Duration::from_secs(2)));
     place.set("BACKEND", "openai_compatible");
     place.set("MODEL", "stub");
     place.set("ENDPOINT", &server.url());

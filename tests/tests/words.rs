@@ -22,7 +22,6 @@ fn settings_are_flags_only_where_they_matter() {
         &["project", "list"],
         &["data", "purge"],
         &["proposal", "show"],
-        &["sleep", "status"],
     ] {
         let text = help(&home, command);
         for row in ROWS {
@@ -39,6 +38,9 @@ fn settings_are_flags_only_where_they_matter() {
     }
     let harvest = help(&home, &["sleep", "harvest"]);
     assert!(harvest.contains("--lookback-hours") && !harvest.contains("--max-cost"));
+
+    let status = help(&home, &["sleep", "status"]);
+    assert!(status.contains("--hour") && !status.contains("--max-cost"));
 
     let unknown = home.run(&["project", "list", "--backend=mock", "--json"]);
     assert_eq!(
