@@ -86,8 +86,8 @@ fn a_key_is_kept_used_by_a_night_and_nowhere_else() {
 /// Files below `folder` that have the key in them, as far as that can be seen.
 fn holding_the_key(folder: &Path, but: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
         if but.iter().any(|name| path.ends_with(name)) {
             continue;
         }

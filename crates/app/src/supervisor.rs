@@ -13,7 +13,7 @@
 //!
 //! # For everybody else
 //!
-//! [`look`] gives the state from any process, [`order`] writes orders: rows in the store, followed by a
+//! [`look()`] gives the state from any process, [`order`] writes orders: rows in the store, followed by a
 //! datagram that says "look again".
 
 mod awake;
