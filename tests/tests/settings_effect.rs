@@ -54,7 +54,8 @@ impl Effect {
 
 const EVERYTHING: &[&str] = &["--scope=all", "--all-time"];
 const ASKED: &[&str] = &["--model-miner=false"];
-const ONE_EDIT: &[&str] = &["--edit-budget=1"];
+/// One edit, and so much held out that it matters to some of it, however the folder's name splits.
+const ONE_EDIT: &[&str] = &["--edit-budget=1", "--validation-fraction=0.6"];
 const QWEN: &[&str] = &["--model-miner=false", "--backend=qwen"];
 const AZURE: &[&str] = &[
     "--backend=azure_openai",
