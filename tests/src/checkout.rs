@@ -25,7 +25,7 @@ pub fn members() -> Vec<PathBuf> {
         .expect("crates/ is there")
         .map(|entry| entry.expect("crates/ can be listed").path())
         .filter(|path| path.join("Cargo.toml").is_file())
-        .chain([root().join("tests"), root().join("xtask")])
+        .chain(["src-tauri", "tests", "xtask"].map(|name| root().join(name)))
         .collect();
     members.sort();
     members

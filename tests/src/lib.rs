@@ -2,6 +2,7 @@
 
 pub mod brain;
 pub mod checkout;
+pub mod desktop;
 pub mod home;
 pub mod session;
 pub mod stub_cli;

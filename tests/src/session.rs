@@ -148,6 +148,103 @@ impl Drop for Session {
     }
 }
 
+/// A screen nobody sees, with a window manager.
+#[derive(Debug)]
+pub struct Screen {
+    display: String,
+    processes: Vec<Child>,
+}
+
+impl Screen {
+    /// Starts one.
+    ///
+    /// # Panics
+    /// When `Xvfb` is not installed.
+    #[must_use]
+    pub fn start() -> Self {
+        let mut server = Command::new("Xvfb")
+            .args([
+                "-displayfd",
+                "1",
+                "-screen",
+                "0",
+                "1400x900x24",
+                "-nolisten",
+                "tcp",
+            ])
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("Xvfb is installed");
+        let mut number = String::new();
+        let output = server.stdout.take().expect("its output");
+        BufReader::new(output)
+            .read_line(&mut number)
+            .expect("its number");
+        let screen = Self {
+            display: format!(":{}", number.trim()),
+            processes: vec![server],
+        };
+        let mut manager = screen.command("openbox");
+        let manager = manager.spawn().expect("openbox is installed");
+        let mut screen = screen;
+        screen.processes.push(manager);
+        screen
+    }
+
+    /// Its name, as in `DISPLAY`.
+    #[must_use]
+    pub fn display(&self) -> &str {
+        &self.display
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", "/nonexistent")
+            .env("DISPLAY", &self.display)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        command
+    }
+
+    /// Waits until a window with this title is on the screen.
+    pub fn wait_for_window(&self, title: &str) {
+        crate::desktop::until(&format!("the window \"{title}\""), || {
+            self.command("wmctrl")
+                .args(["-l"])
+                .stdout(Stdio::piped())
+                .output()
+                .is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(title))
+                .then_some(())
+        });
+    }
+
+    /// Closes the window with this title, as its button does.
+    ///
+    /// # Panics
+    /// When `wmctrl` is not installed.
+    pub fn close_window(&self, title: &str) {
+        let _ = self
+            .command("wmctrl")
+            .args(["-c", title])
+            .status()
+            .expect("wmctrl is installed");
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        end(&mut self.processes);
+    }
+}
+
 /// Ends processes, the last first.
 fn end(processes: &mut [Child]) {
     for process in processes.iter_mut().rev() {

@@ -14,7 +14,7 @@ const LAYERS: &[&[&str]] = &[
     &["skillopt-transcripts", "skillopt-models"],
     &["skillopt-sleep"],
     &["skillopt-app"],
-    &["skillopt-cli"],
+    &["skillopt-cli", "skillopt-desktop"],
 ];
 
 fn layer(name: &str) -> Option<usize> {
@@ -28,6 +28,18 @@ fn all() -> impl Iterator<Item = &'static str> {
 /// Names of everything that is built for a crate itself, with `depth` levels below it: 1 for what
 /// it names, `usize::MAX` for all of it. Tests and build scripts may know more.
 fn dependencies(name: &str, depth: usize) -> BTreeSet<String> {
+    let depth = (depth < usize::MAX).then(|| format!("--depth={depth}"));
+    let of = ["--package".to_owned(), name.to_owned()];
+    tree(of.into_iter().chain(depth))
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_whitespace().next())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// What is built for somebody, as `name version` lines.
+fn tree(arguments: impl IntoIterator<Item = String>) -> String {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args([
@@ -40,8 +52,7 @@ fn dependencies(name: &str, depth: usize) -> BTreeSet<String> {
             "--format",
             "{p}",
         ])
-        .args(["--package", name])
-        .args((depth < usize::MAX).then(|| format!("--depth={depth}")))
+        .args(arguments)
         .current_dir(root())
         .output()
         .expect("cargo can be run");
@@ -50,13 +61,7 @@ fn dependencies(name: &str, depth: usize) -> BTreeSet<String> {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    String::from_utf8_lossy(&output.stdout)
-        .lines()
-        .skip(1)
-        .filter_map(|line| line.split(' ').next())
-        .filter(|name| !name.is_empty())
-        .map(str::to_owned)
-        .collect()
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// Lines of code with their numbers, without comments and without the tests at a file's end.
@@ -72,11 +77,13 @@ fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
 fn every_crate_has_its_layer() {
     let found: BTreeSet<String> = members()
         .iter()
-        .filter(|path| {
-            path.parent()
-                .is_some_and(|parent| parent.ends_with("crates"))
+        .filter_map(|path| {
+            let name = path.file_name()?.to_string_lossy();
+            if path.ends_with("src-tauri") {
+                return Some("skillopt-desktop".to_owned());
+            }
+            (path.parent()?.ends_with("crates")).then(|| format!("skillopt-{name}"))
         })
-        .map(|path| format!("skillopt-{}", path.file_name().unwrap().to_string_lossy()))
         .collect();
     let known: BTreeSet<String> = all().map(str::to_owned).collect();
     assert_eq!(found, known);
@@ -187,7 +194,8 @@ fn only_the_command_line_prints() {
     // The lint says so too, but a crate could switch it off.
     let mut wrong = Vec::new();
     for member in members() {
-        if member.ends_with("cli") || member.ends_with("xtask") || member.ends_with("tests") {
+        let programs = ["cli", "src-tauri", "xtask", "tests"];
+        if programs.iter().any(|program| member.ends_with(program)) {
             continue;
         }
         for file in files(&member.join("src"), "rs") {
@@ -335,8 +343,14 @@ fn nothing_that_takes_long_is_built_twice() {
         "zstd",
     ];
     let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (name, version, _) in locked() {
-        versions.entry(name).or_default().insert(version);
+    for line in tree(["--workspace".to_owned()]).lines() {
+        let mut words = line.split_whitespace();
+        if let (Some(name), Some(version)) = (words.next(), words.next()) {
+            versions
+                .entry(name.to_owned())
+                .or_default()
+                .insert(version.to_owned());
+        }
     }
     let twice: Vec<_> = versions
         .into_iter()

@@ -15,9 +15,11 @@ mod demo;
 mod docs;
 mod fuzz;
 mod needs;
+mod package;
 mod private_home;
 mod test;
 mod test_clis;
+mod ui;
 
 use std::process::ExitCode;
 
@@ -33,6 +35,8 @@ Usage: cargo xtask COMMAND
                              against a server on this computer
   bench [NAME…]              run the benchmarks; prints rows for docs/performance.md
   fuzz [SECONDS] [TARGET…]   fuzz the readers of hostile input, SECONDS (60) for each target
+  ui                         build the pages of the windows into ui/dist
+  package [--bundles LIST]   build the packages of this system below target/release/bundle
   docs                       write the generated pages in docs/ again
   deps                       show crates that are built in more than one version
 ";
@@ -62,6 +66,8 @@ fn main() -> ExitCode {
         "bench" => bench::run(&rest),
         "fuzz" => fuzz::run(&rest),
         "docs" => docs::run(),
+        "ui" => ui::build(),
+        "package" => package::run(&rest),
         "deps" => command::cargo(["tree", "--duplicates", "--workspace"]).run("duplicate crates"),
         "" | "help" | "-h" | "--help" => {
             print!("{USAGE}");

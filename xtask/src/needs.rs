@@ -1,6 +1,7 @@
 //! What must be on the machine, and installing what is missing.
 
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 
 use crate::Stop;
 use crate::command::{cargo, program, say};
@@ -8,70 +9,124 @@ use crate::command::{cargo, program, say};
 /// The version of nextest that is installed when there is none.
 const NEXTEST: &str = "0.9.143";
 
-/// A program that is looked for on the search path, and the Debian package that has it.
+/// Something a step needs, and the Debian package that has it.
 pub(crate) struct Need {
-    program: &'static str,
+    found: Found,
     package: &'static str,
     why: &'static str,
 }
 
-/// To build everything and run the tests.
-pub(crate) const FOR_TESTS: &[Need] = &[
-    Need {
-        program: "cc",
-        package: "build-essential",
-        why: "SQLite, zstd and ring are built from C",
-    },
-    Need {
-        program: "git",
-        package: "git",
-        why: "tests make repositories and worktrees",
-    },
-    #[cfg(target_os = "linux")]
-    Need {
-        program: "dbus-daemon",
-        package: "dbus-daemon",
-        why: "tests have a bus of their own for network, idleness, sleep and keys",
-    },
-    #[cfg(target_os = "linux")]
-    Need {
-        program: "gnome-keyring-daemon",
-        package: "gnome-keyring",
-        why: "tests keep keys in a real keyring",
-    },
-];
+/// How it shows that it is there.
+enum Found {
+    /// A program on the search path.
+    Program(&'static str),
+    /// A file, for libraries.
+    File(&'static str),
+}
+
+const COMPILER: Need = program_of(
+    "cc",
+    "build-essential",
+    "SQLite, zstd and ring are built from C",
+);
 
 /// To build the program alone.
-pub(crate) const FOR_BUILDING: &[Need] = &[Need {
-    program: "cc",
-    package: "build-essential",
-    why: "SQLite, zstd and ring are built from C",
-}];
+pub(crate) const FOR_BUILDING: &[Need] = &[COMPILER];
+
+/// To build everything, the windows of the desktop included, and run the tests.
+#[cfg(target_os = "linux")]
+pub(crate) const FOR_TESTS: &[Need] = &[
+    COMPILER,
+    GIT,
+    program_of(
+        "pkg-config",
+        "pkg-config",
+        "finds the libraries of the windows",
+    ),
+    file_of(
+        "/usr/include/webkitgtk-4.1/webkit2/webkit2.h",
+        "libwebkit2gtk-4.1-dev",
+        "the windows are shown by WebKit",
+    ),
+    program_of("npm", "npm", "builds the pages of the windows"),
+    program_of("chromium", "chromium", "the pages are tested in a browser"),
+    program_of(
+        "Xvfb",
+        "xvfb",
+        "tests open windows on a screen of their own",
+    ),
+    program_of(
+        "WebKitWebDriver",
+        "webkit2gtk-driver",
+        "tests click in the windows",
+    ),
+    program_of(
+        "dbus-daemon",
+        "dbus-daemon",
+        "tests have a session bus of their own",
+    ),
+    program_of(
+        "gnome-keyring-daemon",
+        "gnome-keyring",
+        "tests keep keys in a real keyring",
+    ),
+];
+
+/// To build everything and run the tests.
+#[cfg(not(target_os = "linux"))]
+pub(crate) const FOR_TESTS: &[Need] = &[
+    COMPILER,
+    GIT,
+    program_of("npm", "npm", "builds the pages of the windows"),
+];
+
+const GIT: Need = program_of("git", "git", "tests make repositories and worktrees");
+
+const fn program_of(name: &'static str, package: &'static str, why: &'static str) -> Need {
+    Need {
+        found: Found::Program(name),
+        package,
+        why,
+    }
+}
+
+#[cfg(target_os = "linux")]
+const fn file_of(path: &'static str, package: &'static str, why: &'static str) -> Need {
+    Need {
+        found: Found::File(path),
+        package,
+        why,
+    }
+}
 
 /// To build the fuzz targets.
-pub(crate) const FOR_FUZZING: &[Need] = &[Need {
-    program: "c++",
-    package: "build-essential",
-    why: "libFuzzer is built from C++",
-}];
+pub(crate) const FOR_FUZZING: &[Need] = &[program_of(
+    "c++",
+    "build-essential",
+    "libFuzzer is built from C++",
+)];
 
 /// Installs the packages that are missing, after showing the line and asking on a terminal.
 pub(crate) fn system(needs: &[Need], yes: bool) -> Result<(), Stop> {
     let missing: Vec<&Need> = needs
         .iter()
-        .filter(|need| !is_installed(need.program))
+        .filter(|need| match need.found {
+            Found::Program(name) => !is_installed(name),
+            Found::File(path) => !Path::new(path).is_file(),
+        })
         .collect();
     if missing.is_empty() {
         return Ok(());
     }
     for need in &missing {
-        eprintln!("missing: {} ({})", need.program, need.why);
+        let (Found::Program(name) | Found::File(name)) = need.found;
+        eprintln!("missing: {name} ({})", need.why);
     }
     let mut packages: Vec<&str> = missing.iter().map(|need| need.package).collect();
     packages.dedup();
     if !is_installed("apt-get") {
         return Err(Stop::Because(format!(
-            "install the programs above with your system's package manager, then run this again \
+            "install what is missing above with your system's package manager, then run this again \
              (on Debian and Ubuntu the packages are: {})",
             packages.join(" ")
         )));

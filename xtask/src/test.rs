@@ -4,6 +4,7 @@ use crate::Stop;
 use crate::command::{cargo, on_ci, root, say};
 use crate::needs;
 use crate::private_home::PrivateHome;
+use crate::ui;
 
 struct Options<'a> {
     yes: bool,
@@ -20,15 +21,18 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Stop> {
 
     cargo(["fmt", "--all", "--check"]).run("formatting")?;
     licences()?;
+    // The desktop app embeds them.
+    ui::build()?;
     clippy()?;
     if !options.fast {
         documentation()?;
+        ui::test()?;
+        failures()?;
     }
-    tests(options.nextest)?;
-    failures()
+    tests(options.nextest)
 }
 
-/// What people are told when a backend fails, as the tests have just found it.
+/// What people are told when a backend fails; the tests hold the page against what they find.
 fn failures() -> Result<(), Stop> {
     let page = std::fs::read_to_string(root().join("docs/failures.md"))?;
     say("what is told when a server fails (docs/failures.md):");

@@ -18,6 +18,7 @@ pub mod handoff;
 pub mod import;
 pub mod key;
 pub mod night;
+pub mod notices;
 pub mod project;
 pub mod proposal;
 pub mod reopen;
@@ -53,5 +54,6 @@ pub mod types {
     pub use skillopt_store::attempts::Spend as NightSpend;
     pub use skillopt_store::nights::Outcome;
     pub use skillopt_store::proposals::TargetState;
+    pub use skillopt_store::{Paths, SystemClock};
     pub use skillopt_transcripts::Unit;
 }

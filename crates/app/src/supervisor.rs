@@ -44,6 +44,11 @@ pub use state::{
 };
 pub use work::{Handle, Supervisor};
 
+/// Tells whoever supervises that something was decided: a proposal, a project, a setting.
+pub fn look_again(app: &crate::context::App) {
+    poke::send(&app.paths);
+}
+
 /// How a night is started: `program arguments… JSON`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launch {

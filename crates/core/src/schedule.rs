@@ -17,7 +17,7 @@ use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{SignedDuration, ToSpan};
 use serde::{Deserialize, Serialize};
 
-pub use self::conditions::{Conditions, Readiness, Surroundings, Unknown, Wait};
+pub use self::conditions::{Conditions, Readiness, Surroundings, Unknown, Wait, is_between};
 pub use self::cron::Cron;
 pub use self::pause::Pause;
 pub use self::written::{hours, time_of_day, when_in_words};

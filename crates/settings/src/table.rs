@@ -426,7 +426,7 @@ settings! {
     schedule.unmetered_only: bool = true, switch("unmetered-only").free();
     /// How long nobody may have used the computer before a night begins; 0 for no matter.
     schedule.idle_minutes: u32 = 0, whole(0, 1_440, "idle-minutes").unit("minutes").free();
-    /// Times of day between which no night begins.
+    /// Times of day between which no night begins and no notification comes.
     schedule.quiet_hours: String = String::new(), of(Kind::Form(&HOURS), "quiet-hours").free();
     /// How many sessions nobody has looked at a night waits for.
     schedule.min_new_sessions: u32 = 0, whole(0, 100_000, "min-new-sessions").unit("sessions").free();

@@ -10,6 +10,7 @@
 //! | errors inside a transaction | [`fault`]: [`Fault`] (`?` works on `Problem`, `rusqlite::Error` and `Fault`) |
 //! | content-addressed bytes | [`blobs`] |
 //! | projects (id survives moving) | [`projects`] |
+//! | single words about the whole store | [`meta`] |
 //! | nights, and what was pinned | [`nights`] |
 //! | stages and their outputs | [`stages`] |
 //! | calls, and which night uses them | [`calls`] |
@@ -77,6 +78,7 @@ pub mod fault;
 pub mod files;
 pub mod index;
 pub mod locks;
+pub mod meta;
 pub mod nights;
 mod opening;
 pub mod orders;

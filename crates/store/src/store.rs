@@ -127,6 +127,11 @@ impl Store {
         result.map_err(|fault| fault.into_problem(&self.path))
     }
 
+    /// A number that changes whenever another process has written.
+    pub fn version(&self) -> Result<i64, Problem> {
+        self.read(|db| Ok(db.query_row("PRAGMA data_version", (), |row| row.get(0))?))
+    }
+
     /// Runs `f` in one transaction: all of it is stored, or, when `f` fails or the process dies,
     /// nothing. The only place where transactions commit. Must not be nested.
     pub fn commit<R>(

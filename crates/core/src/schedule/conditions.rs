@@ -149,7 +149,8 @@ impl Conditions {
 
 /// Whether a time of day is in `from..to`, over midnight when `to` is not after `from`. The same time
 /// twice is no time at all.
-fn is_between(time: Time, from: Time, to: Time) -> bool {
+#[must_use]
+pub fn is_between(time: Time, from: Time, to: Time) -> bool {
     if from <= to {
         from <= time && time < to
     } else {

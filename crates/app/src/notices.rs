@@ -1,0 +1,426 @@
+//! What the user is told without asking, and when: one notice per cause and day, all proposals of a
+//! night in one, nothing at hours that shall be quiet, and nothing when there is nothing to do.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use jiff::civil::{Date, Time};
+use serde::{Deserialize, Serialize};
+use skillopt_core::Problem;
+use skillopt_core::schedule::{hours, is_between};
+use skillopt_store::proposals::{self, TargetState};
+use skillopt_store::{meta, projects};
+
+use crate::context::App;
+use crate::supervisor::{ATTENTION_AFTER, Overall, ProjectState, SupervisorState};
+
+/// Where the store keeps what was told.
+const TOLD: &str = "notices";
+/// How long that is remembered, in days. A cause that is still there is told again after that.
+const REMEMBERED: i32 = 60;
+
+/// A proposal that waits for a decision.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WaitingProposal {
+    /// Its id.
+    pub id: String,
+    /// What an action on it must carry: every process of the session can forge one.
+    pub nonce: String,
+    /// Id of its project.
+    pub project: String,
+    /// Name of its project.
+    pub project_name: String,
+    /// The documents that wait.
+    pub documents: Vec<WaitingDocument>,
+    /// Whether it can be adopted without a confirmation: the scan found nothing.
+    pub unflagged: bool,
+}
+
+/// One document of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WaitingDocument {
+    /// What people call it: the folder of a skill, the file of a memory document.
+    pub name: String,
+    /// Held-out score as it is, from 0 to 1.
+    pub before: Option<f64>,
+    /// Held-out score as it would be.
+    pub after: Option<f64>,
+}
+
+/// Every proposal that waits, newest first.
+pub fn waiting(app: &App) -> Result<Vec<WaitingProposal>, Problem> {
+    app.store.read(|db| {
+        let mut waiting = Vec::new();
+        for proposal in proposals::list(db, None, 500)? {
+            if !proposal.state.waits() {
+                continue;
+            }
+            let targets = proposals::targets(db, &proposal.id)?;
+            let pending: Vec<_> = targets
+                .iter()
+                .filter(|target| target.state == TargetState::Pending)
+                .collect();
+            if pending.is_empty() {
+                continue;
+            }
+            waiting.push(WaitingProposal {
+                project_name: projects::get(db, &proposal.project)?
+                    .map_or_else(String::new, |project| project.name),
+                documents: pending
+                    .iter()
+                    .map(|target| WaitingDocument {
+                        name: document_name(&target.live_path),
+                        before: target.before,
+                        after: target.after,
+                    })
+                    .collect(),
+                unflagged: pending.iter().all(|target| is_empty(&target.flags)),
+                id: proposal.id,
+                nonce: proposal.nonce,
+                project: proposal.project,
+            });
+        }
+        Ok(waiting)
+    })
+}
+
+fn is_empty(flags: &serde_json::Value) -> bool {
+    match flags {
+        serde_json::Value::Array(flags) => flags.is_empty(),
+        other => other.is_null(),
+    }
+}
+
+/// `deploy` for `…/skills/deploy/SKILL.md`, else the name of the file.
+fn document_name(path: &str) -> String {
+    let path = Path::new(path);
+    let named = |path: &Path| {
+        path.file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+    };
+    let file = named(path).unwrap_or_default();
+    if file == "SKILL.md" {
+        path.parent().and_then(named).unwrap_or(file)
+    } else {
+        file
+    }
+}
+
+/// Something to tell the user.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Notice {
+    /// Proposals came since the last one.
+    Proposals {
+        /// Newest first; at least one.
+        proposals: Vec<WaitingProposal>,
+    },
+    /// A project needs the user.
+    Attention {
+        /// Id of the project.
+        project: String,
+        /// Its name.
+        name: String,
+        /// How many of its nights failed in a row.
+        failures: u32,
+        /// What the last one said, in a sentence.
+        reason: String,
+    },
+    /// A night waits for answers by hand.
+    Answers {
+        /// Id of the project.
+        project: String,
+        /// Its name.
+        name: String,
+    },
+}
+
+/// What was told: the cause, and the local date.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told(BTreeMap<String, Date>);
+
+impl Notice {
+    /// What makes it the same notice as an earlier one.
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::Proposals { proposals } => proposals
+                .iter()
+                .map(|proposal| proposal_cause(&proposal.nonce))
+                .collect(),
+            Self::Attention { project, .. } => vec![format!("attention:{project}")],
+            Self::Answers { project, .. } => vec![format!("answers:{project}")],
+        }
+    }
+}
+
+fn proposal_cause(nonce: &str) -> String {
+    format!("proposal:{nonce}")
+}
+
+/// What is to be told now. A proposal is told once, everything else once a day while it lasts.
+///
+/// While a night runs, proposals are held back, so that those of one night come together.
+#[must_use]
+pub fn due(
+    state: &SupervisorState,
+    waiting: &[WaitingProposal],
+    told: &Told,
+    today: Date,
+) -> Vec<Notice> {
+    let mut notices = Vec::new();
+    if state.overall != Overall::Working {
+        let new: Vec<_> = waiting
+            .iter()
+            .filter(|proposal| !told.0.contains_key(&proposal_cause(&proposal.nonce)))
+            .cloned()
+            .collect();
+        if !new.is_empty() {
+            notices.push(Notice::Proposals { proposals: new });
+        }
+    }
+    notices.extend(state.projects.iter().filter_map(of_project));
+    notices.retain(|notice| match notice {
+        Notice::Proposals { .. } => true,
+        Notice::Attention { .. } | Notice::Answers { .. } => notice
+            .causes()
+            .iter()
+            .all(|cause| told.0.get(cause) != Some(&today)),
+    });
+    notices
+}
+
+fn of_project(project: &ProjectState) -> Option<Notice> {
+    use skillopt_store::nights::Outcome;
+    if project.running.is_some() {
+        return None;
+    }
+    if project.failures >= ATTENTION_AFTER {
+        return Some(Notice::Attention {
+            project: project.id.clone(),
+            name: project.name.clone(),
+            failures: project.failures,
+            reason: project
+                .last
+                .as_ref()
+                .map_or_else(String::new, |last| last.reason.clone()),
+        });
+    }
+    if let Some(problem) = &project.problem {
+        return Some(Notice::Attention {
+            project: project.id.clone(),
+            name: project.name.clone(),
+            failures: 0,
+            reason: problem.clone(),
+        });
+    }
+    let last = project.last.as_ref()?;
+    (last.outcome == Outcome::WaitingForAnswers).then(|| Notice::Answers {
+        project: project.id.clone(),
+        name: project.name.clone(),
+    })
+}
+
+/// Whether notices may come at this time of day: not within the user's quiet hours.
+///
+/// Errors: those of the settings.
+pub fn may_speak(app: &App, now: Time) -> Result<bool, Problem> {
+    let settings = app.settings(None)?.settings;
+    Ok(!hours(&settings.quiet_hours).is_some_and(|(from, to)| is_between(now, from, to)))
+}
+
+/// What was told until now.
+pub fn told(app: &App) -> Result<Told, Problem> {
+    let text = app.store.read(|db| meta::get(db, TOLD))?;
+    // What cannot be read is told once more, which is better than never.
+    Ok(text
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default())
+}
+
+/// Remembers that these were told today.
+pub fn remember(app: &App, notices: &[Notice], today: Date) -> Result<(), Problem> {
+    let mut told = told(app)?;
+    told.0
+        .retain(|_, date| (today - *date).get_days() < REMEMBERED);
+    told.0.extend(
+        notices
+            .iter()
+            .flat_map(Notice::causes)
+            .map(|cause| (cause, today)),
+    );
+    let text = serde_json::json!(told).to_string();
+    app.store
+        .commit("notices told", |tx| meta::set(tx, TOLD, &text))
+}
+
+/// The proposal an action was about, while it still waits.
+pub fn by_nonce(app: &App, nonce: &str) -> Result<Option<WaitingProposal>, Problem> {
+    Ok(waiting(app)?
+        .into_iter()
+        .find(|proposal| proposal.nonce == nonce))
+}
+
+#[cfg(test)]
+mod tests {
+    use skillopt_store::nights::Outcome;
+
+    use super::*;
+    use crate::supervisor::Last;
+    use crate::test_home::TestHome;
+
+    fn proposal(nonce: &str) -> WaitingProposal {
+        WaitingProposal {
+            id: format!("id-{nonce}"),
+            nonce: nonce.to_owned(),
+            project: "p".into(),
+            project_name: "shop".into(),
+            documents: Vec::new(),
+            unflagged: true,
+        }
+    }
+
+    fn project(failures: u32, outcome: Outcome) -> ProjectState {
+        ProjectState {
+            id: "p".into(),
+            name: "shop".into(),
+            root: "/shop".into(),
+            nightly: true,
+            next: None,
+            due: false,
+            catching_up: false,
+            requested: false,
+            waits: Vec::new(),
+            unknown: Vec::new(),
+            running: None,
+            last: Some(Last {
+                night: None,
+                outcome,
+                reason: "It broke.".into(),
+                ended_at: None,
+                caught_up_for: None,
+            }),
+            pending: 0,
+            failures,
+            problem: None,
+        }
+    }
+
+    fn state(overall: Overall, projects: Vec<ProjectState>) -> SupervisorState {
+        SupervisorState {
+            overall,
+            projects,
+            ..SupervisorState::nothing_yet()
+        }
+    }
+
+    fn day(day: i8) -> Date {
+        jiff::civil::date(2026, 12, day)
+    }
+
+    #[test]
+    fn the_proposals_of_a_night_come_together_and_once() {
+        let home = TestHome::new();
+        let waiting = [proposal("b"), proposal("a")];
+        let working = state(Overall::Working, Vec::new());
+        assert_eq!(due(&working, &waiting, &Told::default(), day(1)), []);
+        let over = state(Overall::WaitingForReview, Vec::new());
+        let notices = due(&over, &waiting, &Told::default(), day(1));
+        assert_eq!(
+            notices,
+            [Notice::Proposals {
+                proposals: waiting.to_vec()
+            }]
+        );
+        remember(&home.app, &notices, day(1)).unwrap();
+        let remembered = told(&home.app).unwrap();
+        assert_eq!(due(&over, &waiting, &remembered, day(2)), []);
+        let third = [proposal("c"), proposal("b"), proposal("a")];
+        assert_eq!(
+            due(&over, &third, &remembered, day(2)),
+            [Notice::Proposals {
+                proposals: vec![proposal("c")]
+            }]
+        );
+    }
+
+    #[test]
+    fn trouble_is_told_once_a_day_and_only_when_it_lasts() {
+        let home = TestHome::new();
+        let quiet = Told::default();
+        for (failures, outcome) in [
+            (0, Outcome::NothingToDo),
+            (2, Outcome::Failed),
+            (0, Outcome::Deferred),
+        ] {
+            let calm = state(Overall::Asleep, vec![project(failures, outcome)]);
+            assert_eq!(due(&calm, &[], &quiet, day(1)), [], "{outcome:?}");
+        }
+        let failing = state(Overall::Attention, vec![project(3, Outcome::Failed)]);
+        let notices = due(&failing, &[], &quiet, day(1));
+        assert!(matches!(
+            &notices[..],
+            [Notice::Attention { failures: 3, .. }]
+        ));
+        remember(&home.app, &notices, day(1)).unwrap();
+        let remembered = told(&home.app).unwrap();
+        assert_eq!(due(&failing, &[], &remembered, day(1)), []);
+        assert_eq!(due(&failing, &[], &remembered, day(2)).len(), 1);
+        let asking = state(
+            Overall::Attention,
+            vec![project(0, Outcome::WaitingForAnswers)],
+        );
+        assert!(matches!(
+            &due(&asking, &[], &quiet, day(1))[..],
+            [Notice::Answers { .. }]
+        ));
+    }
+
+    #[test]
+    fn what_was_told_long_ago_is_forgotten() {
+        let home = TestHome::new();
+        let notice = Notice::Answers {
+            project: "p".into(),
+            name: "shop".into(),
+        };
+        remember(
+            &home.app,
+            std::slice::from_ref(&notice),
+            jiff::civil::date(2026, 1, 1),
+        )
+        .unwrap();
+        remember(
+            &home.app,
+            &[Notice::Proposals {
+                proposals: vec![proposal("n")],
+            }],
+            day(1),
+        )
+        .unwrap();
+        assert_eq!(
+            told(&home.app).unwrap().0.keys().collect::<Vec<_>>(),
+            ["proposal:n"]
+        );
+    }
+
+    #[test]
+    fn nothing_comes_in_quiet_hours() {
+        let home = TestHome::new();
+        let at = |hour: i8| may_speak(&home.app, jiff::civil::time(hour, 0, 0, 0)).unwrap();
+        assert!(at(3));
+        let file = home.app.config().user;
+        crate::config::change(&home.app, &file, |_| {
+            Ok("[schedule]\nquiet_hours = \"22:00-07:00\"\n".to_owned())
+        })
+        .unwrap();
+        assert!(!at(3) && !at(22) && at(7) && at(21));
+    }
+
+    #[test]
+    fn documents_have_the_names_people_use() {
+        assert_eq!(
+            document_name("/home/a/.claude/skills/deploy/SKILL.md"),
+            "deploy"
+        );
+        assert_eq!(document_name("/shop/CLAUDE.md"), "CLAUDE.md");
+    }
+}

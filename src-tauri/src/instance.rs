@@ -1,0 +1,160 @@
+//! One tray per data folder: a second start hands its words to the first and ends.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use interprocess::local_socket::tokio::{Listener, Stream, prelude::*};
+use interprocess::local_socket::{ListenerOptions, Name};
+use tokio::io::AsyncReadExt;
+
+use crate::place::Place;
+
+/// The longest word that is listened to.
+const LONGEST: usize = 200;
+/// How long the first may take to hear it.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// What a start finds.
+pub(crate) enum Claim {
+    /// Nobody else runs.
+    First(First),
+    /// Another one runs, and was told.
+    Told,
+}
+
+/// The place of the one that runs. It is free again when this process ends, however it ends.
+pub(crate) struct First {
+    listener: Option<Listener>,
+    _lock: File,
+}
+
+/// Becomes the one tray of this data folder, or tells the one that runs to open a window.
+pub(crate) fn claim(folder: &Path, open: Option<&Place>) -> io::Result<Claim> {
+    std::fs::create_dir_all(folder)?;
+    let lock = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(folder.join("desktop.lock"))?;
+    match lock.try_lock() {
+        Ok(()) => {
+            let listener = match address(folder) {
+                // The lock says that nobody listens at what lies there.
+                Some(address) => Some(
+                    ListenerOptions::new()
+                        .name(name(&address)?)
+                        .try_overwrite(true)
+                        .create_tokio()?,
+                ),
+                None => None,
+            };
+            Ok(Claim::First(First {
+                listener,
+                _lock: lock,
+            }))
+        }
+        Err(TryLockError::WouldBlock) => {
+            if let Some(address) = address(folder) {
+                tell(&address, open.unwrap_or(&Place::Overview))?;
+            }
+            Ok(Claim::Told)
+        }
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+fn tell(address: &Path, place: &Place) -> io::Result<()> {
+    use interprocess::local_socket::prelude::*;
+    let mut stream = interprocess::local_socket::Stream::connect(name(address)?)?;
+    stream.set_send_timeout(Some(PATIENCE))?;
+    stream.write_all(place.to_string().as_bytes())
+}
+
+impl First {
+    /// The next window somebody asked for. Never, where nobody can ask.
+    pub(crate) async fn asked(&self) -> Place {
+        let Some(listener) = &self.listener else {
+            return std::future::pending().await;
+        };
+        loop {
+            let Ok(stream) = listener.accept().await else {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                continue;
+            };
+            let heard = tokio::time::timeout(PATIENCE, word(stream)).await;
+            if let Ok(Some(place)) = heard {
+                return place;
+            }
+        }
+    }
+}
+
+async fn word(stream: Stream) -> Option<Place> {
+    let mut word = Vec::new();
+    stream
+        .take(LONGEST as u64)
+        .read_to_end(&mut word)
+        .await
+        .ok()?;
+    String::from_utf8(word).ok()?.parse().ok()
+}
+
+/// Where the first listens; nothing where the path is longer than such addresses may be.
+#[cfg(unix)]
+fn address(folder: &Path) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    let path = folder.join("desktop.socket");
+    (path.as_os_str().as_bytes().len() < 100).then_some(path)
+}
+
+/// Pipes have names of their own: the folder's, as one word.
+#[cfg(windows)]
+fn address(folder: &Path) -> Option<PathBuf> {
+    use std::hash::{Hash, Hasher};
+    let mut hasher = std::hash::DefaultHasher::new();
+    folder.hash(&mut hasher);
+    Some(PathBuf::from(format!(
+        r"\\.\pipe\skillopt-desktop-{:016x}",
+        hasher.finish()
+    )))
+}
+
+fn name(address: &Path) -> io::Result<Name<'_>> {
+    use interprocess::local_socket::{GenericFilePath, ToFsName};
+    address.to_fs_name::<GenericFilePath>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_second_tells_the_first_what_to_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let Claim::First(first) = claim(folder.path(), None).unwrap() else {
+            panic!("nobody was there")
+        };
+        let path = folder.path().to_owned();
+        let second = std::thread::spawn(move || claim(&path, Some(&Place::Settings)));
+        assert_eq!(first.asked().await, Place::Settings);
+        assert!(matches!(second.join().unwrap().unwrap(), Claim::Told));
+        drop(first);
+        assert!(matches!(
+            claim(folder.path(), None).unwrap(),
+            Claim::First(_)
+        ));
+    }
+
+    #[tokio::test]
+    async fn what_a_dead_one_left_does_not_stand_in_the_way() {
+        let folder = tempfile::tempdir().unwrap();
+        drop(File::create(folder.path().join("desktop.lock")).unwrap());
+        drop(std::os::unix::net::UnixListener::bind(folder.path().join("desktop.socket")).unwrap());
+        assert!(matches!(
+            claim(folder.path(), None).unwrap(),
+            Claim::First(_)
+        ));
+    }
+}

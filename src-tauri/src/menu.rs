@@ -1,0 +1,302 @@
+//! What the tray shows, as data: the face of the icon, the first line, the menu. How it gets on the
+//! screen is another file's.
+
+use jiff::ZonedDateTime;
+use skillopt_app::notices::WaitingProposal;
+use skillopt_app::supervisor::{Overall, SupervisorState};
+
+use crate::place::Place;
+use crate::words::Words;
+
+/// Proposals that get an entry of their own.
+const PROPOSALS: usize = 5;
+
+/// What the user can ask for from tray and notifications.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Open a window.
+    Open(Place),
+    /// Adopt the proposal with this nonce.
+    Adopt(String),
+    /// Reject it.
+    Reject(String),
+    /// Take the adoption of this proposal back; by its id.
+    TakeBack(String),
+    /// Run a night of this project now; by its id.
+    RunNow(String),
+    /// Stop the night of this project.
+    Stop(String),
+    /// Pause all nights: `1h`, `tomorrow`, `forever`.
+    Pause(&'static str),
+    /// End the pause.
+    Resume,
+    /// End the app.
+    Quit,
+}
+
+/// One entry of a menu.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// Words that do nothing.
+    Line(String),
+    /// Words that do something.
+    Act(String, Order),
+    /// Words that lead to more.
+    Sub(String, Vec<Entry>),
+    /// A line between groups.
+    Rule,
+}
+
+/// Everything the tray shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Face {
+    /// Which icon.
+    pub(crate) overall: Overall,
+    /// The state in a word or two, for who cannot see the icon.
+    pub(crate) title: String,
+    /// The tooltip, and the first line of the menu.
+    pub(crate) line: String,
+    /// The menu below that line.
+    pub(crate) menu: Vec<Entry>,
+}
+
+impl Face {
+    /// Before anything is known.
+    pub(crate) fn blank(words: &Words) -> Self {
+        let state = SupervisorState::nothing_yet();
+        Self::of(&state, &[], words, &ZonedDateTime::now())
+    }
+
+    /// The face for a state and the proposals that wait.
+    pub(crate) fn of(
+        state: &SupervisorState,
+        waiting: &[WaitingProposal],
+        words: &Words,
+        now: &ZonedDateTime,
+    ) -> Self {
+        let title = words.say(match state.overall {
+            Overall::Asleep => "asleep",
+            Overall::Working => "working",
+            Overall::WaitingForReview => "waiting_for_review",
+            Overall::Attention => "attention",
+            Overall::Paused => "paused",
+        });
+        let line = words.first_line(&state.first_line, &state.sentence, now);
+        let mut menu = vec![Entry::Line(label(&line)), Entry::Rule];
+        menu.extend(
+            waiting
+                .iter()
+                .take(PROPOSALS)
+                .map(|proposal| of_proposal(proposal, words)),
+        );
+        if waiting.len() > PROPOSALS {
+            let more = (waiting.len() - PROPOSALS).to_string();
+            menu.push(Entry::Act(
+                words.fill("more_proposals", &[("count", &more)]),
+                Order::Open(Place::Review(None)),
+            ));
+        }
+        if !waiting.is_empty() {
+            menu.push(Entry::Rule);
+        }
+        for project in state
+            .projects
+            .iter()
+            .filter(|project| project.running.is_some())
+        {
+            menu.push(Entry::Act(
+                label(&words.fill("stop_night", &[("project", &project.name)])),
+                Order::Stop(project.id.clone()),
+            ));
+        }
+        let idle: Vec<_> = state
+            .projects
+            .iter()
+            .filter(|project| project.running.is_none())
+            .map(|project| Entry::Act(label(&project.name), Order::RunNow(project.id.clone())))
+            .collect();
+        if state.projects.is_empty() {
+            menu.push(Entry::Line(words.say("no_projects")));
+        } else if !idle.is_empty() {
+            menu.push(Entry::Sub(words.say("run_now"), idle));
+        }
+        menu.push(if state.pause.is_some() {
+            Entry::Act(words.say("resume"), Order::Resume)
+        } else {
+            let choices = [
+                ("pause_hour", "1h"),
+                ("pause_tomorrow", "tomorrow"),
+                ("pause_for_ever", "forever"),
+            ];
+            Entry::Sub(
+                words.say("pause"),
+                choices
+                    .map(|(name, until)| Entry::Act(words.say(name), Order::Pause(until)))
+                    .into(),
+            )
+        });
+        menu.extend([
+            Entry::Rule,
+            Entry::Act(words.say("open"), Order::Open(Place::Overview)),
+            Entry::Act(words.say("settings"), Order::Open(Place::Settings)),
+            Entry::Rule,
+            Entry::Act(words.say("quit"), Order::Quit),
+        ]);
+        Self {
+            overall: state.overall,
+            title,
+            line,
+            menu,
+        }
+    }
+}
+
+fn of_proposal(proposal: &WaitingProposal, words: &Words) -> Entry {
+    let mut choices = vec![Entry::Act(
+        words.say("review"),
+        Order::Open(Place::Review(Some(proposal.id.clone()))),
+    )];
+    // What the scan flagged needs to be read before it is adopted.
+    if proposal.unflagged {
+        choices.push(Entry::Act(
+            words.say("adopt"),
+            Order::Adopt(proposal.nonce.clone()),
+        ));
+    }
+    choices.push(Entry::Act(
+        words.say("reject"),
+        Order::Reject(proposal.nonce.clone()),
+    ));
+    Entry::Sub(label(&documents(proposal, words)), choices)
+}
+
+/// "deploy-skill 0.42 → 0.75, CLAUDE.md 0.50 → 0.67".
+pub(crate) fn documents(proposal: &WaitingProposal, words: &Words) -> String {
+    let one =
+        |document: &skillopt_app::notices::WaitingDocument| match (document.before, document.after)
+        {
+            (Some(before), Some(after)) => words.fill(
+                "notice_scores",
+                &[
+                    ("document", &document.name),
+                    ("before", &format!("{before:.2}")),
+                    ("after", &format!("{after:.2}")),
+                ],
+            ),
+            _ => document.name.clone(),
+        };
+    proposal
+        .documents
+        .iter()
+        .map(one)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// Text of strangers as one line of a menu: bounded, without control characters.
+fn label(text: &str) -> String {
+    const LONGEST: usize = 80;
+    let mut line: String = text
+        .chars()
+        .map(|c| {
+            if c.is_control()
+                || ('\u{202a}'..='\u{202e}').contains(&c)
+                || ('\u{2066}'..='\u{2069}').contains(&c)
+            {
+                ' '
+            } else {
+                c
+            }
+        })
+        .take(LONGEST + 1)
+        .collect();
+    if line.chars().count() > LONGEST {
+        line = line.chars().take(LONGEST - 1).collect();
+        line.push('…');
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use skillopt_app::notices::WaitingDocument;
+
+    use super::*;
+
+    fn proposal(n: usize, unflagged: bool) -> WaitingProposal {
+        WaitingProposal {
+            id: format!("2026113{n}"),
+            nonce: format!("nonce{n}"),
+            project: "p".into(),
+            project_name: "shop".into(),
+            documents: vec![WaitingDocument {
+                name: "deploy".into(),
+                before: Some(0.42),
+                after: Some(0.75),
+            }],
+            unflagged,
+        }
+    }
+
+    fn face(waiting: &[WaitingProposal]) -> Face {
+        let state = SupervisorState {
+            overall: Overall::WaitingForReview,
+            ..SupervisorState::nothing_yet()
+        };
+        Face::of(
+            &state,
+            waiting,
+            &Words::of_the_session(),
+            &ZonedDateTime::now(),
+        )
+    }
+
+    fn orders(entries: &[Entry]) -> Vec<Order> {
+        entries
+            .iter()
+            .flat_map(|entry| match entry {
+                Entry::Act(_, order) => vec![order.clone()],
+                Entry::Sub(_, below) => orders(below),
+                Entry::Line(_) | Entry::Rule => Vec::new(),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_proposal_can_be_decided_from_the_menu_unless_it_is_flagged() {
+        let menu = face(&[proposal(1, true), proposal(2, false)]).menu;
+        let Some(Entry::Sub(name, _)) = menu.get(2) else {
+            panic!("{menu:?}")
+        };
+        assert_eq!(name, "deploy 0.42 → 0.75");
+        let orders = orders(&menu);
+        assert!(orders.contains(&Order::Adopt("nonce1".into())));
+        assert!(!orders.contains(&Order::Adopt("nonce2".into())));
+        assert!(orders.contains(&Order::Reject("nonce2".into())));
+        assert_eq!(orders.last(), Some(&Order::Quit));
+    }
+
+    #[test]
+    fn many_proposals_lead_to_the_window() {
+        let many: Vec<_> = (0..9).map(|n| proposal(n, true)).collect();
+        let orders = orders(&face(&many).menu);
+        assert_eq!(
+            orders
+                .iter()
+                .filter(|order| matches!(order, Order::Adopt(_)))
+                .count(),
+            PROPOSALS
+        );
+        assert!(orders.contains(&Order::Open(Place::Review(None))));
+    }
+
+    #[test]
+    fn names_of_strangers_stay_one_short_line() {
+        let hostile = format!("a\nb\u{202e}\u{1b}[31m{}", "x".repeat(200));
+        let shown = label(&hostile);
+        assert!(
+            shown.chars().count() <= 80 && !shown.contains(['\n', '\u{1b}', '\u{202e}']),
+            "{shown:?}"
+        );
+    }
+}

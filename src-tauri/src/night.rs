@@ -1,0 +1,68 @@
+//! One night, as a child of the tray: asked for in JSON, its report printed in JSON.
+
+use std::process::ExitCode;
+
+use skillopt_app::Problem;
+use skillopt_app::commands::{self, Command, Output};
+use skillopt_app::sleep::RunInput;
+
+use crate::surroundings;
+
+/// Runs the night that `words` ask for: one word, a [`RunInput`] as JSON.
+pub(crate) fn run(words: &[String]) -> ExitCode {
+    match tonight(words) {
+        Ok((json, code)) => {
+            println!("{json}");
+            ExitCode::from(code)
+        }
+        Err(problem) => {
+            let json = serde_json::json!({
+                "ok": false,
+                "error": problem.code,
+                "message": problem.message,
+                "guidance": problem.guidance,
+                "retry": problem.retry,
+            });
+            println!("{json}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+fn tonight(words: &[String]) -> Result<(String, u8), Problem> {
+    let input: RunInput = match words {
+        [text] => serde_json::from_str(text).map_err(|error| crate::windows::unreadable(&error))?,
+        _ => {
+            return Err(Problem::permanent(
+                "usage",
+                "A night takes one request.",
+                "Use `skillopt sleep run`.",
+            ));
+        }
+    };
+    let app = surroundings::app()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| {
+            Problem::temporary(
+                "runtime_failed",
+                format!("No threads could be started: {error}."),
+                "Try again.",
+            )
+        })?;
+    let cancel = app.cancel.clone();
+    runtime.block_on(async {
+        let stop = tokio::spawn(async move {
+            surroundings::told_to_end().await;
+            cancel.cancel();
+        });
+        let output = commands::execute(&app, Command::SleepRun(input)).await;
+        stop.abort();
+        match output? {
+            Output::SleepRun(run) => Ok((serde_json::json!(run.report).to_string(), run.exit_code)),
+            other => Ok((serde_json::json!(other).to_string(), 0)),
+        }
+    })
+}

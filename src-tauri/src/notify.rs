@@ -1,0 +1,292 @@
+//! Notifications with buttons, and the answers to them. A notification is a hint: all it offers is also
+//! in the menu and in the window, since buttons can be missing anywhere.
+
+use std::time::Duration;
+
+use notify_rust::{Notification, Timeout};
+use skillopt_app::notices::Notice;
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::menu::{self, Order};
+use crate::place::Place;
+use crate::words::Words;
+
+/// How long an answer is waited for. Later ones are in the menu.
+const PATIENCE: Duration = Duration::from_secs(12 * 60 * 60);
+/// Scores that are named in one notification.
+const NAMED: usize = 4;
+
+/// A notification as it is shown.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Card {
+    /// Its heading.
+    pub(crate) title: String,
+    /// What it says.
+    pub(crate) body: String,
+    /// Its buttons, in order; the first is also what a click on the card does.
+    pub(crate) buttons: Vec<(String, Order)>,
+    /// Whether it stays until it is answered.
+    pub(crate) stays: bool,
+}
+
+impl Card {
+    /// The card of a notice.
+    pub(crate) fn of(notice: &Notice, words: &Words) -> Self {
+        match notice {
+            Notice::Proposals { proposals } => {
+                let mut named: Vec<String> = proposals
+                    .iter()
+                    .take(NAMED)
+                    .map(|proposal| menu::documents(proposal, words))
+                    .collect();
+                if proposals.len() > NAMED {
+                    let more = (proposals.len() - NAMED).to_string();
+                    named.push(words.fill("notice_more", &[("count", &more)]));
+                }
+                let only = match proposals.as_slice() {
+                    [only] => Some(only),
+                    _ => None,
+                };
+                let review = Place::Review(only.map(|proposal| proposal.id.clone()));
+                let mut buttons = vec![(words.say("review"), Order::Open(review))];
+                // One click is for one decision; several are made in the window.
+                if let Some(only) = only {
+                    if only.unflagged {
+                        buttons.push((words.say("adopt"), Order::Adopt(only.nonce.clone())));
+                    }
+                    buttons.push((words.say("reject"), Order::Reject(only.nonce.clone())));
+                }
+                Self {
+                    title: words.count(
+                        "notice_proposals_one",
+                        "notice_proposals_many",
+                        "count",
+                        proposals.len(),
+                    ),
+                    body: named.join(", "),
+                    buttons,
+                    stays: true,
+                }
+            }
+            Notice::Attention {
+                project,
+                name,
+                failures,
+                reason,
+            } => {
+                let title = if *failures > 0 {
+                    "notice_failures"
+                } else {
+                    "notice_attention"
+                };
+                Self {
+                    title: words.fill(title, &[("project", name)]),
+                    body: reason.clone(),
+                    buttons: vec![(
+                        words.say("open"),
+                        Order::Open(Place::Project(project.clone())),
+                    )],
+                    stays: *failures > 0,
+                }
+            }
+            Notice::Answers { project, name } => Self {
+                title: words.fill("notice_answers", &[("project", name)]),
+                body: words.say("notice_answers_body"),
+                buttons: vec![(
+                    words.say("open"),
+                    Order::Open(Place::Handoff(project.clone())),
+                )],
+                stays: false,
+            },
+        }
+    }
+
+    /// A card that only says something.
+    pub(crate) fn saying(title: String, body: String) -> Self {
+        Self {
+            title,
+            body,
+            buttons: Vec::new(),
+            stays: false,
+        }
+    }
+
+    /// Shows it, and sends the order of the button that is pressed. Whether it could be shown.
+    pub(crate) async fn show(self, orders: UnboundedSender<Order>) -> Result<(), String> {
+        let mut notification = Notification::new();
+        notification
+            .appname("SkillOpt")
+            .summary(&self.title)
+            .body(&escaped(&self.body))
+            .icon("skillopt-desktop")
+            .timeout(if self.stays {
+                Timeout::Never
+            } else {
+                Timeout::Default
+            });
+        if let Some((label, _)) = self.buttons.first() {
+            notification.action("default", label);
+        }
+        for (number, (label, order)) in self.buttons.iter().enumerate() {
+            notification.action(&key(number, order), label);
+        }
+        deliver(&notification, self.buttons, orders).await
+    }
+}
+
+#[cfg(all(unix, not(target_os = "macos")))]
+async fn deliver(
+    notification: &Notification,
+    buttons: Vec<(String, Order)>,
+    orders: UnboundedSender<Order>,
+) -> Result<(), String> {
+    use notify_rust::ActionResponse;
+    let handle = notification
+        .show_async()
+        .await
+        .map_err(|error| error.to_string())?;
+    if buttons.is_empty() {
+        return Ok(());
+    }
+    // The handle keeps the connection: some desktops close what nobody waits for.
+    tokio::spawn(async move {
+        let mut pressed = None;
+        let waiting = handle.wait_for_action_async(|response| {
+            if let ActionResponse::Custom(action) = response {
+                pressed = order_of(action, &buttons);
+            }
+        });
+        // What is not answered in time is in the menu.
+        let _ = tokio::time::timeout(PATIENCE, waiting).await;
+        if let Some(order) = pressed {
+            let _ = orders.send(order);
+        }
+    });
+    Ok(())
+}
+
+/// These systems do not say which button was pressed: the menu has the same choices.
+#[cfg(not(all(unix, not(target_os = "macos"))))]
+async fn deliver(
+    notification: &Notification,
+    _buttons: Vec<(String, Order)>,
+    _orders: UnboundedSender<Order>,
+) -> Result<(), String> {
+    let notification = notification.clone();
+    tokio::task::spawn_blocking(move || {
+        notification
+            .show()
+            .map(drop)
+            .map_err(|error| error.to_string())
+    })
+    .await
+    .map_err(|error| error.to_string())?
+}
+
+/// What the button is called on the bus. Every process of the session can say that it was pressed, so
+/// what decides something is called by what only the proposal's owner knows.
+fn key(number: usize, order: &Order) -> String {
+    match order {
+        Order::Adopt(nonce) | Order::Reject(nonce) => format!("{number}.{nonce}"),
+        Order::Open(_)
+        | Order::TakeBack(_)
+        | Order::RunNow(_)
+        | Order::Stop(_)
+        | Order::Pause(_)
+        | Order::Resume
+        | Order::Quit => number.to_string(),
+    }
+}
+
+fn order_of(action: &str, buttons: &[(String, Order)]) -> Option<Order> {
+    if action == "default" {
+        return buttons.first().map(|(_, order)| order.clone());
+    }
+    buttons
+        .iter()
+        .enumerate()
+        .find(|(number, (_, order))| key(*number, order) == action)
+        .map(|(_, (_, order))| order.clone())
+}
+
+/// Bodies may hold markup on some desktops.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use skillopt_app::notices::{WaitingDocument, WaitingProposal};
+
+    use super::*;
+
+    fn proposal(n: usize, unflagged: bool) -> WaitingProposal {
+        WaitingProposal {
+            id: format!("2026113{n}"),
+            nonce: format!("nonce{n}"),
+            project: "p".into(),
+            project_name: "shop".into(),
+            documents: vec![WaitingDocument {
+                name: "deploy".into(),
+                before: Some(0.42),
+                after: Some(0.75),
+            }],
+            unflagged,
+        }
+    }
+
+    fn card(proposals: Vec<WaitingProposal>) -> Card {
+        Card::of(&Notice::Proposals { proposals }, &Words::of_the_session())
+    }
+
+    #[test]
+    fn one_proposal_is_decided_with_one_click_and_review_comes_first() {
+        let one = card(vec![proposal(1, true)]);
+        assert_eq!(one.body, "deploy 0.42 → 0.75");
+        let orders: Vec<_> = one.buttons.iter().map(|(_, order)| order.clone()).collect();
+        assert_eq!(
+            orders,
+            [
+                Order::Open(Place::Review(Some("20261131".into()))),
+                Order::Adopt("nonce1".into()),
+                Order::Reject("nonce1".into())
+            ]
+        );
+        assert_eq!(order_of("default", &one.buttons), Some(orders[0].clone()));
+        assert_eq!(order_of("1.nonce1", &one.buttons), Some(orders[1].clone()));
+        for forged in ["", "1", "1.", "1.nonce2", "9", "adopt", "__closed"] {
+            assert_eq!(order_of(forged, &one.buttons), None, "{forged}");
+        }
+    }
+
+    #[test]
+    fn what_is_flagged_or_many_is_not_adopted_from_a_card() {
+        for several in [
+            card(vec![proposal(1, false)]),
+            card((0..6).map(|n| proposal(n, true)).collect()),
+        ] {
+            assert!(
+                !several
+                    .buttons
+                    .iter()
+                    .any(|(_, order)| matches!(order, Order::Adopt(_)))
+            );
+            assert!(matches!(
+                several.buttons[0].1,
+                Order::Open(Place::Review(_))
+            ));
+        }
+        assert!(
+            card((0..6).map(|n| proposal(n, true)).collect())
+                .body
+                .contains("2")
+        );
+    }
+
+    #[test]
+    fn markup_of_strangers_is_text() {
+        assert_eq!(escaped("<a href='x'>&"), "&lt;a href='x'&gt;&amp;");
+    }
+}

@@ -1,0 +1,53 @@
+//! What this process is started with: environment, folders, signals.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use skillopt_app::Problem;
+use skillopt_app::context::App;
+use skillopt_app::types::{Keyring, Paths, SystemClock};
+
+fn environment() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
+
+/// Our folders.
+pub(crate) fn paths() -> Result<Paths, Problem> {
+    Paths::from_env(&environment())
+}
+
+/// What commands work with. There is no folder the user is in: every command names its project.
+pub(crate) fn app() -> Result<App, Problem> {
+    let mut app = App::open(environment(), nowhere(), Arc::new(SystemClock))?;
+    app.keyring = Keyring::of_the_system();
+    Ok(app)
+}
+
+fn nowhere() -> PathBuf {
+    std::env::home_dir().unwrap_or_else(std::env::temp_dir)
+}
+
+/// Ends when the session or the user asks this process to end.
+pub(crate) async fn told_to_end() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let (Ok(mut terminate), Ok(mut hang_up)) = (
+            signal(SignalKind::terminate()),
+            signal(SignalKind::hangup()),
+        ) {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = hang_up.recv() => {}
+                _ = tokio::signal::ctrl_c() => {}
+            }
+            return;
+        }
+    }
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

@@ -1,0 +1,141 @@
+//! The tray over D-Bus alone (StatusNotifierItem), without a toolkit: the process stays small.
+
+use ksni::menu::{MenuItem, StandardItem, SubMenu};
+use ksni::{Handle, Icon, ToolTip, TrayMethods};
+use skillopt_app::supervisor::Overall;
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::icons;
+use crate::menu::{Entry, Face, Order};
+use crate::place::Place;
+
+/// The tray of this session.
+pub(crate) struct Tray {
+    handle: Handle<Item>,
+}
+
+struct Item {
+    face: Face,
+    orders: UnboundedSender<Order>,
+}
+
+impl Tray {
+    /// Shows the tray, now or as soon as there is something that shows trays. Nothing without a session
+    /// bus.
+    pub(crate) async fn show(face: Face, orders: UnboundedSender<Order>) -> Result<Self, String> {
+        Item { face, orders }
+            .assume_sni_available(true)
+            .spawn()
+            .await
+            .map(|handle| Self { handle })
+            .map_err(|error| error.to_string())
+    }
+
+    /// Shows another face; what is the same stays.
+    pub(crate) async fn change(&self, face: Face) {
+        self.handle
+            .update(|item| {
+                if item.face != face {
+                    item.face = face;
+                }
+            })
+            .await;
+    }
+}
+
+impl ksni::Tray for Item {
+    fn id(&self) -> String {
+        "org.skillopt.desktop".to_owned()
+    }
+
+    fn title(&self) -> String {
+        format!("SkillOpt: {}", self.face.title)
+    }
+
+    fn status(&self) -> ksni::Status {
+        match self.face.overall {
+            Overall::Attention => ksni::Status::NeedsAttention,
+            Overall::Asleep | Overall::Working | Overall::WaitingForReview | Overall::Paused => {
+                ksni::Status::Active
+            }
+        }
+    }
+
+    fn icon_pixmap(&self) -> Vec<Icon> {
+        icon(self.face.overall)
+    }
+
+    fn attention_icon_pixmap(&self) -> Vec<Icon> {
+        icon(Overall::Attention)
+    }
+
+    fn tool_tip(&self) -> ToolTip {
+        ToolTip {
+            title: format!("SkillOpt: {}", self.face.title),
+            description: escaped(&self.face.line),
+            ..ToolTip::default()
+        }
+    }
+
+    fn activate(&mut self, _x: i32, _y: i32) {
+        let _ = self.orders.send(Order::Open(Place::Overview));
+    }
+
+    fn menu(&self) -> Vec<MenuItem<Self>> {
+        self.face.menu.iter().map(item).collect()
+    }
+}
+
+fn item(entry: &Entry) -> MenuItem<Item> {
+    match entry {
+        Entry::Line(text) => StandardItem {
+            label: mnemonic_free(text),
+            enabled: false,
+            ..StandardItem::default()
+        }
+        .into(),
+        Entry::Act(text, order) => {
+            let order = order.clone();
+            StandardItem {
+                label: mnemonic_free(text),
+                activate: Box::new(move |item: &mut Item| {
+                    let _ = item.orders.send(order.clone());
+                }),
+                ..StandardItem::default()
+            }
+            .into()
+        }
+        Entry::Sub(text, entries) => SubMenu {
+            label: mnemonic_free(text),
+            submenu: entries.iter().map(self::item).collect(),
+            ..SubMenu::default()
+        }
+        .into(),
+        Entry::Rule => MenuItem::Separator,
+    }
+}
+
+/// In these menus a single underscore marks a key.
+fn mnemonic_free(text: &str) -> String {
+    text.replace('_', "__")
+}
+
+/// Tooltips may hold markup.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+fn icon(overall: Overall) -> Vec<Icon> {
+    let (side, rgba) = icons::pixels(overall);
+    let mut data = rgba.to_vec();
+    for pixel in data.chunks_exact_mut(4) {
+        pixel.rotate_right(1);
+    }
+    vec![Icon {
+        width: side,
+        height: side,
+        data,
+    }]
+}

@@ -1,0 +1,224 @@
+//! Every word that tray and notifications show, by language. The window has its own in `ui`.
+
+use std::collections::BTreeMap;
+
+use jiff::ZonedDateTime;
+use skillopt_app::supervisor::FirstLine;
+
+const ENGLISH: &str = include_str!("../strings/en.json");
+const CHINESE: &str = include_str!("../strings/zh-CN.json");
+
+/// The words of one language.
+#[derive(Debug, Clone)]
+pub(crate) struct Words(BTreeMap<String, String>);
+
+impl Words {
+    /// The language of the session: Chinese where it is asked for, else English.
+    pub(crate) fn of_the_session() -> Self {
+        Self::in_language(&language())
+    }
+
+    fn in_language(language: &str) -> Self {
+        let text = if language.to_ascii_lowercase().starts_with("zh") {
+            CHINESE
+        } else {
+            ENGLISH
+        };
+        // A test reads both.
+        Self(serde_json::from_str(text).unwrap_or_default())
+    }
+
+    /// The words called `name`.
+    pub(crate) fn say(&self, name: &str) -> String {
+        self.0
+            .get(name)
+            .map_or_else(|| name.to_owned(), Clone::clone)
+    }
+
+    /// The words called `name` with their places filled; what is filled in is not looked at again.
+    pub(crate) fn fill(&self, name: &str, values: &[(&str, &str)]) -> String {
+        let text = self.say(name);
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text.as_str();
+        while let Some((before, place)) = rest.split_once('{') {
+            out.push_str(before);
+            let Some((key, after)) = place.split_once('}') else {
+                out.push('{');
+                rest = place;
+                continue;
+            };
+            out.push_str(
+                values
+                    .iter()
+                    .find(|(name, _)| *name == key)
+                    .map_or("", |(_, value)| value),
+            );
+            rest = after;
+        }
+        out.push_str(rest);
+        out
+    }
+
+    /// `one` for 1, else `many`.
+    pub(crate) fn count(&self, one: &str, many: &str, key: &str, count: usize) -> String {
+        if count == 1 {
+            self.say(one)
+        } else {
+            self.fill(many, &[(key, &count.to_string())])
+        }
+    }
+
+    /// The first line of the menu. Reasons of the engine are in its own words.
+    pub(crate) fn first_line(
+        &self,
+        line: &FirstLine,
+        english: &str,
+        now: &ZonedDateTime,
+    ) -> String {
+        match line {
+            FirstLine::Working { project, nights: 1 } => {
+                self.fill("line_working_one", &[("project", project)])
+            }
+            FirstLine::Working { nights, .. } => {
+                self.fill("line_working_many", &[("nights", &nights.to_string())])
+            }
+            FirstLine::Attention {
+                project,
+                failures,
+                reason,
+            } if *failures >= skillopt_app::supervisor::ATTENTION_AFTER => self.fill(
+                "line_failures",
+                &[
+                    ("project", project),
+                    ("failures", &failures.to_string()),
+                    ("reason", reason),
+                ],
+            ),
+            FirstLine::Attention {
+                project, reason, ..
+            } => self.fill(
+                "line_attention",
+                &[("project", project), ("reason", reason)],
+            ),
+            FirstLine::Paused { until: None } => self.say("line_paused_for_ever"),
+            FirstLine::Paused { until: Some(until) } => {
+                self.fill("line_paused_until", &[("time", &self.time(*until, now))])
+            }
+            FirstLine::Proposals { count } => {
+                self.count("line_proposals_one", "line_proposals_many", "count", *count)
+            }
+            // Why it waits is a sentence of the engine.
+            FirstLine::Waiting { .. } => english.to_owned(),
+            FirstLine::Next { at, projects } => {
+                let time = self.time(*at, now);
+                let name = if *projects == 1 {
+                    "line_next_one"
+                } else {
+                    "line_next_many"
+                };
+                self.fill(
+                    name,
+                    &[("time", &time), ("projects", &projects.to_string())],
+                )
+            }
+            FirstLine::Nothing => self.say("line_nothing"),
+        }
+    }
+
+    /// A time near now: the hour, and the day unless it is today.
+    fn time(&self, at: jiff::Timestamp, now: &ZonedDateTime) -> String {
+        let at = at.to_zoned_datetime(now.time_zone().clone());
+        let hour = at.strftime("%H:%M").to_string();
+        if at.date() == now.date() {
+            self.fill("today", &[("time", &hour)])
+        } else if now
+            .date()
+            .tomorrow()
+            .is_ok_and(|tomorrow| at.date() == tomorrow)
+        {
+            self.fill("tomorrow", &[("time", &hour)])
+        } else {
+            at.strftime("%Y-%m-%d %H:%M").to_string()
+        }
+    }
+}
+
+/// The language as POSIX sessions say it.
+fn language() -> String {
+    ["LC_ALL", "LC_MESSAGES", "LANG"]
+        .iter()
+        .filter_map(|name| std::env::var(name).ok())
+        .find(|value| !value.is_empty())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(text: &str) -> Vec<&str> {
+        let mut found: Vec<&str> = text
+            .split('{')
+            .skip(1)
+            .filter_map(|rest| rest.split('}').next())
+            .collect();
+        found.sort_unstable();
+        found
+    }
+
+    #[test]
+    fn both_languages_say_the_same_things() {
+        let (english, chinese) = (
+            Words::in_language("en_GB.UTF-8"),
+            Words::in_language("zh_CN.UTF-8"),
+        );
+        assert!(english.0.len() > 40);
+        assert_eq!(
+            english.0.keys().collect::<Vec<_>>(),
+            chinese.0.keys().collect::<Vec<_>>()
+        );
+        for (name, text) in &english.0 {
+            assert_eq!(places(text), places(&chinese.0[name]), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_filled_in_is_not_filled_again() {
+        let words = Words::in_language("C");
+        assert_eq!(
+            words.fill(
+                "line_attention",
+                &[("project", "{reason}"), ("reason", "no")]
+            ),
+            "{reason}: no"
+        );
+    }
+
+    #[test]
+    fn times_are_told_from_where_one_is() {
+        let words = Words::in_language("en");
+        let now: ZonedDateTime = "2026-11-30T22:00:00+01:00[Europe/Paris]".parse().unwrap();
+        let line = |at: &str| {
+            words.first_line(
+                &FirstLine::Next {
+                    at: at.parse().unwrap(),
+                    projects: 2,
+                },
+                "",
+                &now,
+            )
+        };
+        assert_eq!(
+            line("2026-11-30T22:10:00Z"),
+            "Next: today 23:10 (2 projects)"
+        );
+        assert_eq!(
+            line("2026-12-01T02:10:00Z"),
+            "Next: tomorrow 03:10 (2 projects)"
+        );
+        assert_eq!(
+            line("2026-12-03T02:10:00Z"),
+            "Next: 2026-12-03 03:10 (2 projects)"
+        );
+    }
+}

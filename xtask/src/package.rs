@@ -1,0 +1,95 @@
+//! `cargo xtask package`: the packages of this system, with everything a user needs in one.
+
+use std::fs;
+use std::path::Path;
+
+use crate::Stop;
+use crate::command::{cargo, program, root, say};
+use crate::{needs, ui};
+
+/// The packages that can be made here without fetching tools from elsewhere.
+const HERE: &str = if cfg!(target_os = "linux") {
+    "deb,rpm"
+} else if cfg!(target_os = "macos") {
+    "app,dmg"
+} else {
+    "nsis,msi"
+};
+
+/// Builds the programs and puts them into packages below `target/release/bundle`.
+pub(crate) fn run(arguments: &[String]) -> Result<(), Stop> {
+    let bundles = match arguments {
+        [] => HERE,
+        [flag, bundles] if flag == "--bundles" => bundles,
+        _ => {
+            return Err(Stop::Because(
+                "`package` takes --bundles LIST and nothing else".to_owned(),
+            ));
+        }
+    };
+    needs::system(needs::FOR_TESTS, false)?;
+    ui::build()?;
+    cargo([
+        "build",
+        "--release",
+        "--locked",
+        "-p",
+        "skillopt-cli",
+        "-p",
+        "skillopt-desktop",
+    ])
+    .run("release build")?;
+    pages_of_the_command_line()?;
+    // It reads src-tauri/tauri.conf.json.
+    program(
+        root().join("ui/node_modules/.bin/tauri"),
+        ["bundle", "--bundles", bundles],
+    )
+    .run("packages")?;
+    for package in packages(&root().join("target/release/bundle"))? {
+        let size = fs::metadata(&package)?.len();
+        say(&format!(
+            "{} ({:.1} MB)",
+            package.display(),
+            size as f64 / 1e6
+        ));
+    }
+    Ok(())
+}
+
+/// Manual and completions, which packages put where shells look for them.
+#[allow(clippy::disallowed_methods, reason = "made anew with each package")]
+fn pages_of_the_command_line() -> Result<(), Stop> {
+    let folder = root().join("target/package");
+    fs::create_dir_all(&folder)?;
+    let skillopt = root().join("target/release/skillopt");
+    for (name, words) in [
+        ("skillopt.1", ["man"].as_slice()),
+        ("skillopt.bash", &["completions", "bash"]),
+        ("skillopt.zsh", &["completions", "zsh"]),
+        ("skillopt.fish", &["completions", "fish"]),
+    ] {
+        let text = program(&skillopt, words).run_quietly(name)?;
+        fs::write(folder.join(name), text)?;
+    }
+    Ok(())
+}
+
+fn packages(folder: &Path) -> Result<Vec<std::path::PathBuf>, Stop> {
+    let mut found = Vec::new();
+    for kind in fs::read_dir(folder)? {
+        for file in fs::read_dir(kind?.path())? {
+            let path = file?.path();
+            let is_package = path.extension().is_some_and(|ending| {
+                ["deb", "rpm", "AppImage", "dmg", "msi", "exe"]
+                    .iter()
+                    .any(|known| ending == *known)
+            });
+            if is_package {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
