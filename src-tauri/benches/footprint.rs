@@ -1,5 +1,5 @@
 //! What the app costs while nobody looks, and what a window leaves behind: memory, wake-ups, processor
-//! time. Prints rows for docs/performance.md; asserts nothing about time. `cargo xtask footprint`.
+//! time. Prints rows for docs/performance.md; asserts nothing about time.
 
 #![allow(
     clippy::print_stdout,

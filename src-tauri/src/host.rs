@@ -3,7 +3,6 @@
 
 use std::ffi::OsString;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::ZonedDateTime;
@@ -89,7 +88,7 @@ async fn start(open: Option<Place>, quietly: bool) -> Result<(), Problem> {
     let supervisor = Supervisor::start(app.clone(), launch);
     let (orders, given) = mpsc::unbounded_channel();
     let host = Host {
-        app: Arc::new(app),
+        app,
         supervisor,
         words: Words::of_the_session(),
         windows: Windows::of(program),
@@ -103,7 +102,7 @@ async fn start(open: Option<Place>, quietly: bool) -> Result<(), Problem> {
 }
 
 struct Host {
-    app: Arc<App>,
+    app: App,
     supervisor: Handle,
     words: Words,
     windows: Windows,

@@ -218,12 +218,12 @@ fn label(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use skillopt_app::notices::WaitingDocument;
 
     use super::*;
 
-    fn proposal(n: usize, unflagged: bool) -> WaitingProposal {
+    pub(crate) fn proposal(n: usize, unflagged: bool) -> WaitingProposal {
         WaitingProposal {
             id: format!("2026113{n}"),
             nonce: format!("nonce{n}"),

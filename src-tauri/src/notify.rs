@@ -209,8 +209,8 @@ fn order_of(action: &str, buttons: &[(String, Order)]) -> Option<Order> {
         .map(|(_, (_, order))| order.clone())
 }
 
-/// Bodies may hold markup on some desktops.
-fn escaped(text: &str) -> String {
+/// Text as text where a desktop would read markup: bodies of notifications, tooltips.
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
@@ -218,24 +218,10 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use skillopt_app::notices::{WaitingDocument, WaitingProposal};
+    use skillopt_app::notices::WaitingProposal;
 
     use super::*;
-
-    fn proposal(n: usize, unflagged: bool) -> WaitingProposal {
-        WaitingProposal {
-            id: format!("2026113{n}"),
-            nonce: format!("nonce{n}"),
-            project: "p".into(),
-            project_name: "shop".into(),
-            documents: vec![WaitingDocument {
-                name: "deploy".into(),
-                before: Some(0.42),
-                after: Some(0.75),
-            }],
-            unflagged,
-        }
-    }
+    use crate::menu::tests::proposal;
 
     fn card(proposals: Vec<WaitingProposal>) -> Card {
         Card::of(&Notice::Proposals { proposals }, &Words::of_the_session())

@@ -7,6 +7,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::icons;
 use crate::menu::{Entry, Face, Order};
+use crate::notify::escaped;
 use crate::place::Place;
 
 /// The tray of this session.
@@ -118,13 +119,6 @@ fn item(entry: &Entry) -> MenuItem<Item> {
 /// In these menus a single underscore marks a key.
 fn mnemonic_free(text: &str) -> String {
     text.replace('_', "__")
-}
-
-/// Tooltips may hold markup.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
 }
 
 fn icon(overall: Overall) -> Vec<Icon> {
