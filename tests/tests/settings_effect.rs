@@ -114,7 +114,7 @@ static EFFECTS: &[Effect] = &[
     effect("splits.seed", "7", night),
     effect("replays.rollouts", "2", night),
     effect("replays.dream_factor", "1", night),
-    effect("replays.recall", "3", second_night),
+    effect("replays.recall", "3", second_nights),
     effect("models.backend", "handoff", night),
     effect("models.model", "another", asked).with(ASKED),
     effect("models.target_backend", "mock", asked).with(ASKED),
@@ -213,6 +213,24 @@ static EFFECTS: &[Effect] = &[
 
 /// Runs the look in a fresh state of `home`, with the setting changed or not.
 fn view(home: &Home, effect: &Effect, flag: Option<&str>) -> String {
+    make_new(home);
+    let words: Vec<String> = effect
+        .with
+        .iter()
+        .copied()
+        .chain(flag)
+        .map(|word| {
+            word.replace("HOME", &home.home().to_string_lossy())
+                .replace("FIXTURES", &fixtures())
+                .replace("SECRET", &secret())
+        })
+        .collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    (effect.look)(home, &words)
+}
+
+/// A home in which no night has been.
+fn make_new(home: &Home) {
     for used in ["skillopt-data", ".claude/skills", ".skillopt-sleep"] {
         let _ = std::fs::remove_dir_all(home.home().join(used));
     }
@@ -227,19 +245,6 @@ fn view(home: &Home, effect: &Effect, flag: Option<&str>) -> String {
     std::fs::write(home.project().join("CLAUDE.md"), "# Letters\n").expect("a memory file");
     let prompts = json!({"attempt": "Mind __SKILL__ and __MEMORY__ and do this: __INTENT__"});
     std::fs::write(home.home().join("prompts.json"), prompts.to_string()).expect("prompts");
-    let words: Vec<String> = effect
-        .with
-        .iter()
-        .copied()
-        .chain(flag)
-        .map(|word| {
-            word.replace("HOME", &home.home().to_string_lossy())
-                .replace("FIXTURES", &fixtures())
-                .replace("SECRET", &secret())
-        })
-        .collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    (effect.look)(home, &words)
 }
 
 fn fixtures() -> String {
@@ -287,6 +292,20 @@ fn second_night(home: &Home, words: &[&str]) -> String {
     let first = run(home, &["sleep", "run", "--json"], &["--max-tasks=4"]);
     assert_eq!(first.code, 0, "{}", first.out);
     night(home, words)
+}
+
+/// A few such pairs of nights, each with another draw: what may be recalled hangs on what is held out,
+/// that on the tasks' ids, and those on the folder the test was given.
+fn second_nights(home: &Home, words: &[&str]) -> String {
+    ["1", "2", "3", "4"]
+        .map(|seed| {
+            make_new(home);
+            let seed = format!("--seed={seed}");
+            let first = run(home, &["sleep", "run", "--json"], &["--max-tasks=4", &seed]);
+            assert_eq!(first.code, 0, "{}", first.out);
+            night(home, &[words, &[&seed]].concat())
+        })
+        .concat()
 }
 
 /// What a night decided, did and spent, and the files it left.

@@ -64,6 +64,25 @@ async function movesAndDecides(chrome, url) {
   await close();
 }
 
+async function undoesAtOnce(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/review/20261128-031655' });
+  await settled(page);
+  await page.getByLabel(/I have read them \(command, url\)/).check();
+  // The quickest hand there is: it presses Undo in the instant that it is drawn.
+  await page.evaluate(() => {
+    new MutationObserver((_, observer) => {
+      const undo = document.querySelector('.toast button');
+      if (undo?.innerText !== 'Undo') return;
+      observer.disconnect();
+      undo.click();
+    }).observe(document.body, { childList: true, subtree: true });
+  });
+  await page.keyboard.press('a');
+  await shows(page, '.toast', 'Taken back, byte for byte.');
+  await shows(page, '.note', 'Adopted and taken back.');
+  await close();
+}
+
 async function asksAboutFlags(chrome, url) {
   const { page, close } = await open(chrome, url, { route: '#/review/20261128-031655' });
   await settled(page);
@@ -190,6 +209,7 @@ async function keepsErrorsWhereTheyBelong(chrome, url) {
 export async function keyboard(chrome, url) {
   const flows = [
     movesAndDecides,
+    undoesAtOnce,
     asksAboutFlags,
     testsASubset,
     findsHelpAndFilter,
