@@ -171,12 +171,13 @@ impl TrayHost {
         labels
     }
 
-    /// Clicks the entry that these words lead to; waits for it to be there.
+    /// Clicks the entry that these words lead to; waits for it to be there. A menu that is drawn anew
+    /// between the look and the click refuses the click, and is looked at again, as a panel does.
     ///
     /// # Panics
     /// When it cannot be clicked.
     pub fn click(&self, words: &[&str]) {
-        let found = super::until(&format!("the menu entry {words:?}"), || {
+        super::until(&format!("the menu entry {words:?}"), || {
             let mut entries = self.menu();
             let (last, above) = words.split_last()?;
             for word in above {
@@ -185,21 +186,21 @@ impl TrayHost {
                     .find(|entry| entry.label.starts_with(word))?
                     .below;
             }
-            entries
+            let found = entries
                 .into_iter()
-                .find(|entry| entry.label.starts_with(last))
+                .find(|entry| entry.label.starts_with(last))?;
+            assert!(found.enabled, "{found:?}");
+            let (sender, _) = self.item();
+            self.bus
+                .call_method(
+                    Some(sender.as_str()),
+                    self.menu_path().as_str(),
+                    Some("com.canonical.dbusmenu"),
+                    "Event",
+                    &(found.id, "clicked", Value::from(""), 0_u32),
+                )
+                .ok()
         });
-        assert!(found.enabled, "{found:?}");
-        let (sender, _) = self.item();
-        self.bus
-            .call_method(
-                Some(sender.as_str()),
-                self.menu_path().as_str(),
-                Some("com.canonical.dbusmenu"),
-                "Event",
-                &(found.id, "clicked", Value::from(""), 0_u32),
-            )
-            .expect("the menu answers");
     }
 }
 
