@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 use skillopt_core::agent::Agent;
-use skillopt_transcripts::{Author, Reason};
+use skillopt_transcripts::{Author, ProjectScope, Reason, Scope, harvest};
 
 #[path = "support/homes.rs"]
 mod homes;
@@ -163,6 +163,46 @@ fn a_fork_counts_only_what_is_new_in_it() {
         ]
     );
     assert_eq!(left_out(&harvest, Reason::Copy), 1);
+}
+
+#[test]
+fn what_a_fork_in_another_folder_copied_belongs_to_where_it_was_said() {
+    let home = OpenCode::new();
+    let db = home.database();
+    let answered_in = |session: &str, minute: i64, folder: &str| {
+        let data = json!({"role": "assistant", "path": {"cwd": folder},
+                          "time": {"created": START + minute * 60_000 + 1000}});
+        let id = format!("msg_{session}_{minute:03}a");
+        message(&db, session, &id, minute, &data, &[text("done")]);
+    };
+    session(&db, "ses_parent", "/w/app", 0);
+    said(&db, "ses_parent", 1, "one");
+    answered_in("ses_parent", 1, "/w/app");
+    said(&db, "ses_parent", 2, "never answered");
+    session(&db, "ses_fork", "/w/other", 5);
+    said(&db, "ses_fork", 1, "one");
+    answered_in("ses_fork", 1, "/w/app");
+    said(&db, "ses_fork", 2, "never answered");
+    said(&db, "ses_fork", 6, "two");
+    answered_in("ses_fork", 6, "/w/other/sub");
+    let of = |project: &str| {
+        let mut request = home.request.clone();
+        request.project = ProjectScope {
+            roots: vec![project.into()],
+            scope: Scope::Project,
+        };
+        harvest(&request, None, &|| false).unwrap()
+    };
+    let (parent, fork) = (of("/w/app"), of("/w/other"));
+    assert_eq!(prompts(&parent), [["one", "never answered"]]);
+    assert_eq!(prompts(&fork), [["two"]]);
+    assert_eq!(left_out(&fork, Reason::OtherDirectory), 2);
+    // Together each counts once, as ever.
+    let all = home.harvest();
+    let mut said: Vec<&str> = prompts(&all).concat();
+    said.sort_unstable();
+    assert_eq!(said, ["never answered", "one", "two"]);
+    assert_eq!(left_out(&all, Reason::Copy), 2);
 }
 
 #[test]

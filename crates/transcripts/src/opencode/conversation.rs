@@ -18,6 +18,10 @@ const RAW_LIMIT: usize = 1024 * 1024;
 pub(super) struct Conversation<'c, 'r> {
     recorder: &'c mut Recorder<'r>,
     directory: String,
+    /// When the session was created; messages that are older are copies.
+    created: Option<Instant>,
+    /// Where the copies at hand were written.
+    origin: String,
     now: Now,
     /// The prompt at hand came from a command line, where nobody is asked whether a tool may be called.
     unattended: bool,
@@ -55,6 +59,8 @@ impl<'c, 'r> Conversation<'c, 'r> {
         Self {
             recorder,
             directory: directory.to_owned(),
+            created,
+            origin: String::new(),
             now: Now::Nothing,
             unattended: false,
             spare: Vec::new(),
@@ -63,9 +69,40 @@ impl<'c, 'r> Conversation<'c, 'r> {
 
     /// The next message. `created` is asked for when the message itself does not say.
     pub(super) fn message(&mut self, id: &str, created: Option<Instant>, data: &[u8]) {
+        let mut spare = std::mem::take(&mut self.spare);
+        let parsed = parse(data, &mut spare);
+        if let Ok((message, _)) = &parsed {
+            self.answers_copy(message);
+        }
         self.end_message();
+        self.begin(id, created, parsed);
+        self.spare = spare;
+    }
+
+    /// A copied prompt was typed where its answer was written, and not where the fork is.
+    fn answers_copy(&mut self, message: &Message<'_>) {
+        if let Now::Human { at, .. } = self.now
+            && self.is_copy(at)
+            && &*message.role == "assistant"
+            && !message.folder().is_empty()
+        {
+            message.folder().clone_into(&mut self.origin);
+        }
+    }
+
+    fn is_copy(&self, at: Option<Instant>) -> bool {
+        at.zip(self.created)
+            .is_some_and(|(at, created)| at < created)
+    }
+
+    fn begin(
+        &mut self,
+        id: &str,
+        created: Option<Instant>,
+        parsed: Result<(Message<'_>, bool), NotReadable>,
+    ) {
         self.now = Now::PassedOver;
-        let message: Message<'_> = match parse(data, &mut self.spare) {
+        let message = match parsed {
             Ok((message, repaired)) => {
                 if repaired {
                     self.recorder.skip(Reason::Repaired);
@@ -207,7 +244,12 @@ impl<'c, 'r> Conversation<'c, 'r> {
             return;
         };
         // An answer may have moved elsewhere; the person is where the session is.
-        self.recorder.place(&self.directory, "");
+        let here = if self.is_copy(at) && !self.origin.is_empty() {
+            &self.origin
+        } else {
+            &self.directory
+        };
+        self.recorder.place(here, "");
         if words.trim().is_empty() && (added || compaction) {
             // The agent goes on by itself: nobody asked for what it says now.
             self.recorder.skip(if compaction {
