@@ -24,6 +24,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("vscode", vscode),
     ("cursor", cursor),
     ("pi", pi),
+    ("openclaw", openclaw),
+    ("devin", devin),
     ("databases", databases),
     ("opencode", opencode),
     ("cursor_editor", cursor_editor),
@@ -60,6 +62,11 @@ pub fn pi(data: &[u8]) {
     session(skillopt_transcripts::pi::read_bytes(data));
 }
 
+/// As [`pi`], of OpenClaw: words stand in envelopes, and the program writes in a person's place.
+pub fn openclaw(data: &[u8]) {
+    session(skillopt_transcripts::openclaw::read_bytes(data));
+}
+
 /// As [`claude`], of GitHub Copilot CLI.
 pub fn copilot(data: &[u8]) {
     session(skillopt_transcripts::copilot::read_bytes(data));
@@ -82,6 +89,8 @@ pub fn databases(data: &[u8]) {
         (Agent::OpenCode, "opencode.db"),
         (Agent::Cursor, "User/globalStorage/state.vscdb"),
         (Agent::Copilot, "session-store.db"),
+        (Agent::OpenClaw, "agents/main/agent/openclaw-agent.sqlite"),
+        (Agent::Devin, "sessions.db"),
     ] {
         let home = tempfile::tempdir().expect("a folder for a while");
         let path = home.path().join(file);
@@ -138,6 +147,40 @@ pub fn opencode(data: &[u8]) {
     }
     drop(database);
     sessions(Agent::OpenCode, home.path());
+}
+
+/// Nodes of Devin: each line is one. Its first byte says how far back the node is that it follows, and
+/// the last line's that the session is on; what stands behind it is the message.
+pub fn devin(data: &[u8]) {
+    let home = tempfile::tempdir().expect("a folder for a while");
+    let database = rows(&home.path().join("sessions.db"));
+    database
+        .execute_batch(
+            "CREATE TABLE sessions (id TEXT PRIMARY KEY, working_directory TEXT,
+                 last_activity_at INTEGER, main_chain_id INTEGER, hidden INTEGER);
+             CREATE TABLE message_nodes (session_id TEXT, node_id INTEGER, parent_node_id INTEGER,
+                 chat_message, created_at INTEGER, UNIQUE (session_id, node_id));
+             INSERT INTO sessions VALUES ('one', '/w/app', 1, NULL, 0);",
+        )
+        .expect("tables of our own");
+    for (number, line) in (0_i64..200).zip(data.split(|byte| *byte == b'\n')) {
+        let Some((back, message)) = line.split_first() else {
+            continue;
+        };
+        // Forwards as well, so that there are circles.
+        let parent = number - i64::from(*back % 8) + 2;
+        database
+            .execute(
+                "INSERT INTO message_nodes VALUES ('one', ?1, ?2, ?3, 1767607200)",
+                (number, parent, message),
+            )
+            .expect("a row of our own");
+        database
+            .execute("UPDATE sessions SET main_chain_id = ?1", [parent])
+            .expect("a row of our own");
+    }
+    drop(database);
+    sessions(Agent::Devin, home.path());
 }
 
 /// Values of Cursor's editor: each line is a key, a space and what stands under it. What stands under

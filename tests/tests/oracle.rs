@@ -147,6 +147,21 @@ fn pi_is_exact() {
 }
 
 #[test]
+fn opencode_is_exact() {
+    exact("opencode");
+}
+
+#[test]
+fn openclaw_is_exact() {
+    exact("openclaw");
+}
+
+#[test]
+fn devin_is_exact() {
+    exact("devin");
+}
+
+#[test]
 fn secrets_never_reach_the_digests() {
     for source in ["claude", "copilot", "pi"] {
         let (found, _) = digests(source);

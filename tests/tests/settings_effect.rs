@@ -96,6 +96,16 @@ static EFFECTS: &[Effect] = &[
         "--scope=all",
         "--all-time",
     ]),
+    effect("reads.openclaw_home", "FIXTURES/openclaw", sessions).with(&[
+        "--source=openclaw",
+        "--scope=all",
+        "--all-time",
+    ]),
+    effect("reads.devin_home", "FIXTURES/devin", sessions).with(&[
+        "--source=devin",
+        "--scope=all",
+        "--all-time",
+    ]),
     effect("reads.scope", "all", sessions).with(&["--all-time", "--claude-home=FIXTURES/claude"]),
     effect("reads.lookback_hours", "1", tasks),
     effect("reads.max_sessions_per_night", "4", night),

@@ -24,11 +24,16 @@ pub enum Agent {
     /// OpenCode.
     #[serde(rename = "opencode")]
     OpenCode,
+    /// OpenClaw.
+    #[serde(rename = "openclaw")]
+    OpenClaw,
+    /// Devin's command line.
+    Devin,
 }
 
 impl Agent {
     /// Every agent this version reads, in the order they are shown.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Claude,
         Self::Codex,
         Self::Copilot,
@@ -36,6 +41,8 @@ impl Agent {
         Self::Cursor,
         Self::Pi,
         Self::OpenCode,
+        Self::OpenClaw,
+        Self::Devin,
     ];
 
     /// The name used in flags, settings, rows and `--json`.
@@ -49,6 +56,8 @@ impl Agent {
             Self::Cursor => "cursor",
             Self::Pi => "pi",
             Self::OpenCode => "opencode",
+            Self::OpenClaw => "openclaw",
+            Self::Devin => "devin",
         }
     }
 
@@ -63,6 +72,8 @@ impl Agent {
             Self::Cursor => "Cursor",
             Self::Pi => "Pi",
             Self::OpenCode => "OpenCode",
+            Self::OpenClaw => "OpenClaw",
+            Self::Devin => "Devin",
         }
     }
 

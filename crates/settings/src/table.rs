@@ -214,6 +214,10 @@ settings! {
     reads.pi_home: String = String::new(), of(Kind::Path, "pi-home").was(&["pi_home"]);
     /// Where OpenCode keeps its files, or one of its databases; empty for $XDG_DATA_HOME/opencode and ~/.local/share/opencode.
     reads.opencode_home: String = String::new(), of(Kind::Path, "opencode-home").was(&["opencode_db"]);
+    /// Where OpenClaw keeps its files; empty for $OPENCLAW_STATE_DIR or ~/.openclaw.
+    reads.openclaw_home: String = String::new(), of(Kind::Path, "openclaw-home");
+    /// Where Devin keeps its files, or its database; empty for devin/cli in the folder of the user's data.
+    reads.devin_home: String = String::new(), of(Kind::Path, "devin-home");
     /// Which sessions belong to a project.
     reads.scope: Scope = Scope::Project, of(Kind::Choice(&SCOPES), "scope").was(&["projects"]);
     /// How far back the first night of a project reads; 0 for everything there is.

@@ -37,6 +37,8 @@ pub fn homes(context: &Context) -> Homes {
         Agent::Cursor => &settings.cursor_home,
         Agent::Pi => &settings.pi_home,
         Agent::OpenCode => &settings.opencode_home,
+        Agent::OpenClaw => &settings.openclaw_home,
+        Agent::Devin => &settings.devin_home,
     })
 }
 

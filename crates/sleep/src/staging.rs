@@ -195,7 +195,13 @@ fn objections(context: &Context, target: &Target, proposed: &str) -> Vec<Objecti
         // They read the whole file, however long.
         (
             TargetKind::Memory,
-            Agent::Copilot | Agent::Vscode | Agent::Cursor | Agent::Pi | Agent::OpenCode,
+            Agent::Copilot
+            | Agent::Vscode
+            | Agent::Cursor
+            | Agent::Pi
+            | Agent::OpenCode
+            | Agent::OpenClaw
+            | Agent::Devin,
         ) => Vec::new(),
     }
 }
@@ -227,7 +233,9 @@ fn proposed_file(agent: Agent, kind: TargetKind) -> String {
             | Agent::Vscode
             | Agent::Cursor
             | Agent::Pi
-            | Agent::OpenCode,
+            | Agent::OpenCode
+            | Agent::OpenClaw
+            | Agent::Devin,
             TargetKind::Memory,
         ) => "proposed_AGENTS.md".to_owned(),
     }

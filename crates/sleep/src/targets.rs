@@ -132,7 +132,9 @@ fn skill_path(context: &Context, agent: Agent) -> PathBuf {
         | Agent::Vscode
         | Agent::Cursor
         | Agent::Pi
-        | Agent::OpenCode => Path::new(&context.project.root)
+        | Agent::OpenCode
+        | Agent::OpenClaw
+        | Agent::Devin => Path::new(&context.project.root)
             .join(".agents")
             .join("skills"),
     };
@@ -151,7 +153,9 @@ const fn memory_name(agent: Agent) -> &'static str {
         | Agent::Vscode
         | Agent::Cursor
         | Agent::Pi
-        | Agent::OpenCode => "AGENTS.md",
+        | Agent::OpenCode
+        | Agent::OpenClaw
+        | Agent::Devin => "AGENTS.md",
     }
 }
 

@@ -162,7 +162,13 @@ fn count_lost(
             // Its list does not say where a prompt was typed.
             Agent::Codex => {}
             // They keep no list beside their sessions.
-            Agent::Copilot | Agent::Vscode | Agent::Cursor | Agent::Pi | Agent::OpenCode => {}
+            Agent::Copilot
+            | Agent::Vscode
+            | Agent::Cursor
+            | Agent::Pi
+            | Agent::OpenCode
+            | Agent::OpenClaw
+            | Agent::Devin => {}
         }
     }
 }

@@ -1,15 +1,15 @@
 //! Pi. The format and the versions seen: `README.md` in this module's folder.
 
-mod head;
+mod dialect;
 mod paths;
-mod reader;
-mod record;
-mod tree;
 
+pub(crate) use dialect::Pi;
 pub(crate) use paths::{homes, session_id, stores, takes};
-pub(crate) use reader::{Reader, State, VERSION};
 
 use crate::session::Session;
+
+/// Raised whenever the reader reads the same file differently, so that files are read again.
+pub(crate) const VERSION: u32 = 3;
 
 /// Reads a transcript from memory, as fuzz targets and benchmarks do. Never panics, whatever the
 /// bytes are.

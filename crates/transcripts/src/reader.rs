@@ -10,7 +10,8 @@ use crate::collection::Place;
 use crate::files::{Store, Taken};
 use crate::reading::Recorder;
 use crate::surroundings::Surroundings;
-use crate::{claude, codex, copilot, cursor, opencode, pi, vscode};
+use crate::tree_log;
+use crate::{claude, codex, copilot, cursor, devin, openclaw, opencode, pi, vscode};
 
 /// The agent's homes, as the agent itself finds them.
 pub(crate) fn homes(agent: Agent, at: &Surroundings<'_>) -> Vec<PathBuf> {
@@ -22,6 +23,8 @@ pub(crate) fn homes(agent: Agent, at: &Surroundings<'_>) -> Vec<PathBuf> {
         Agent::Cursor => cursor::homes(at),
         Agent::Pi => pi::homes(at),
         Agent::OpenCode => opencode::homes(at),
+        Agent::OpenClaw => openclaw::homes(at),
+        Agent::Devin => devin::homes(at),
     }
 }
 
@@ -34,7 +37,8 @@ pub(crate) fn stores(agent: Agent, home: &Path) -> &'static [Store] {
         Agent::Vscode => vscode::STORES,
         Agent::Cursor => cursor::STORES,
         Agent::Pi => pi::stores(home),
-        Agent::OpenCode => &[],
+        Agent::OpenClaw => openclaw::STORES,
+        Agent::OpenCode | Agent::Devin => &[],
     }
 }
 
@@ -47,7 +51,8 @@ pub(crate) const fn takes(agent: Agent) -> fn(&Path) -> Taken {
         Agent::Vscode => vscode::takes,
         Agent::Cursor => cursor::takes,
         Agent::Pi => pi::takes,
-        Agent::OpenCode => |_| Taken::No,
+        Agent::OpenClaw => openclaw::takes,
+        Agent::OpenCode | Agent::Devin => |_| Taken::No,
     }
 }
 
@@ -58,6 +63,8 @@ pub(crate) fn places(agent: Agent, home: &Path) -> Vec<Place> {
         Agent::Cursor => cursor::places(home),
         Agent::Copilot => vec![copilot::place(home)],
         Agent::OpenCode => opencode::places(home),
+        Agent::OpenClaw => openclaw::places(home),
+        Agent::Devin => devin::places(home),
     }
 }
 
@@ -71,6 +78,8 @@ pub(crate) const fn version(agent: Agent) -> u32 {
         Agent::Cursor => cursor::VERSION,
         Agent::Pi => pi::VERSION,
         Agent::OpenCode => opencode::VERSION,
+        Agent::OpenClaw => openclaw::VERSION,
+        Agent::Devin => devin::VERSION,
     }
 }
 
@@ -83,7 +92,8 @@ pub(crate) fn session_id(agent: Agent, path: &Path) -> String {
         Agent::Vscode => vscode::session_id(path),
         Agent::Cursor => cursor::session_id(path),
         Agent::Pi => pi::session_id(path),
-        Agent::OpenCode => String::new(),
+        Agent::OpenClaw => openclaw::session_id(path),
+        Agent::OpenCode | Agent::Devin => String::new(),
     }
 }
 
@@ -95,7 +105,8 @@ pub(crate) enum Reader {
     Copilot(copilot::Reader),
     Vscode(vscode::Reader),
     Cursor(cursor::Reader),
-    Pi(pi::Reader),
+    Pi(tree_log::Reader<pi::Pi>),
+    OpenClaw(tree_log::Reader<openclaw::OpenClaw>),
     /// Of an agent whose sessions do not lie in files of their own.
     NoFiles,
 }
@@ -108,7 +119,8 @@ pub(crate) enum State {
     Codex(codex::State),
     Copilot(copilot::State),
     Vscode(vscode::State),
-    Pi(pi::State),
+    Pi(tree_log::State),
+    OpenClaw(tree_log::State),
 }
 
 impl Reader {
@@ -119,8 +131,9 @@ impl Reader {
             Agent::Copilot => Self::Copilot(copilot::Reader::default()),
             Agent::Vscode => Self::Vscode(vscode::Reader::default()),
             Agent::Cursor => Self::Cursor(cursor::Reader::default()),
-            Agent::Pi => Self::Pi(pi::Reader::default()),
-            Agent::OpenCode => Self::NoFiles,
+            Agent::Pi => Self::Pi(tree_log::Reader::default()),
+            Agent::OpenClaw => Self::OpenClaw(tree_log::Reader::default()),
+            Agent::OpenCode | Agent::Devin => Self::NoFiles,
         }
     }
 
@@ -130,7 +143,8 @@ impl Reader {
             State::Codex(state) => Self::Codex(codex::Reader::resume(state)),
             State::Copilot(state) => Self::Copilot(copilot::Reader::resume(state)),
             State::Vscode(state) => Self::Vscode(vscode::Reader::resume(state)),
-            State::Pi(state) => Self::Pi(pi::Reader::resume(state)),
+            State::Pi(state) => Self::Pi(tree_log::Reader::resume(state)),
+            State::OpenClaw(state) => Self::OpenClaw(tree_log::Reader::resume(state)),
         }
     }
 
@@ -143,6 +157,7 @@ impl Reader {
             Self::Copilot(reader) => Some(State::Copilot(reader.state().clone())),
             Self::Vscode(reader) => Some(State::Vscode(reader.state().clone())),
             Self::Pi(reader) => Some(State::Pi(reader.state().clone())),
+            Self::OpenClaw(reader) => Some(State::OpenClaw(reader.state().clone())),
             Self::Cursor(_) | Self::NoFiles => None,
         }
     }
@@ -155,6 +170,7 @@ impl Reader {
             Self::Vscode(reader) => reader.line(line, recorder),
             Self::Cursor(reader) => reader.line(line, recorder),
             Self::Pi(reader) => reader.line(line, recorder),
+            Self::OpenClaw(reader) => reader.line(line, recorder),
             Self::NoFiles => {}
         }
     }
@@ -164,6 +180,7 @@ impl Reader {
             Self::Claude(_) => claude::Reader::needs(beginning, recorder),
             Self::Codex(_) => codex::Reader::needs(beginning, recorder),
             Self::Pi(reader) => reader.needs(beginning, recorder),
+            Self::OpenClaw(reader) => reader.needs(beginning, recorder),
             Self::NoFiles => false,
             Self::Copilot(_) => copilot::Reader::needs(beginning, recorder),
             // No beginning tells.
@@ -179,7 +196,12 @@ impl Reader {
         recorder: &mut Recorder<'_>,
     ) {
         match self {
-            Self::Claude(_) | Self::Codex(_) | Self::Copilot(_) | Self::Pi(_) | Self::NoFiles => {}
+            Self::Claude(_)
+            | Self::Codex(_)
+            | Self::Copilot(_)
+            | Self::Pi(_)
+            | Self::OpenClaw(_)
+            | Self::NoFiles => {}
             Self::Vscode(_) => recorder.place(&vscode::folder(path), ""),
             Self::Cursor(reader) => {
                 // The editor's database has ids and times as well.
@@ -199,6 +221,7 @@ impl Reader {
             | Self::Copilot(_)
             | Self::Cursor(_)
             | Self::Pi(_)
+            | Self::OpenClaw(_)
             | Self::NoFiles => false,
         }
     }
@@ -208,6 +231,7 @@ impl Reader {
             Self::Claude(_) | Self::Copilot(_) | Self::Cursor(_) | Self::NoFiles => {}
             Self::Codex(reader) => reader.end(recorder),
             Self::Pi(reader) => reader.end(recorder),
+            Self::OpenClaw(reader) => reader.end(recorder),
             Self::Vscode(reader) => reader.end(recorder),
         }
     }

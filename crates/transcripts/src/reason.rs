@@ -108,6 +108,8 @@ reasons! {
     /// Its last turn lies before the asked time.
     BeforeSince, "before_since", Session, "This session ended before the time asked for.";
 
+    /// The user removed it in the agent, which keeps it all the same.
+    RemovedSession, "removed_session", Session, "You removed this session in the agent.";
     /// A store holds more sessions than are read of one store.
     TooManySessions, "too_many_sessions", Session, "The store holds more sessions than are read of one; the newest were read.";
 
@@ -117,6 +119,8 @@ reasons! {
     OnlyInHistory, "only_in_history", Turn, "The session of this prompt is gone; only the agent's list of prompts still has it, without the answer.";
     /// On a branch of the session that the person left for another one.
     AbandonedBranch, "abandoned_branch", Turn, "You went back before this turn and went on another way.";
+    /// Somebody else wrote it, in a chat of several people.
+    OtherPerson, "other_person", Turn, "In a chat of several people, somebody else may have written this turn.";
     /// Answered by another extension than the agent's.
     OtherExtension, "other_extension", Turn, "Another extension of the editor answered this turn.";
     /// Typed in a folder outside the project.
@@ -199,10 +203,12 @@ impl Reason {
             | Self::NoHumanTurn
             | Self::OtherProject
             | Self::BeforeSince
+            | Self::RemovedSession
             | Self::TooManySessions
             | Self::Copy
             | Self::OnlyInHistory
             | Self::AbandonedBranch
+            | Self::OtherPerson
             | Self::OtherExtension
             | Self::OtherDirectory
             | Self::ExcludedDirectory

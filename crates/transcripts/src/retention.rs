@@ -46,8 +46,9 @@ impl Retention {
             Agent::Codex | Agent::OpenCode | Agent::Copilot | Agent::Vscode | Agent::Pi => {
                 Self::Keeps
             }
-            // Nothing is published about it, and its program cannot be read.
-            Agent::Cursor => Self::Unknown,
+            // Of Cursor and Devin nothing is published, and their programs cannot be read. OpenClaw
+            // deletes by age, by number or by room, as its version and its settings say.
+            Agent::Cursor | Agent::Devin | Agent::OpenClaw => Self::Unknown,
         }
     }
 
@@ -108,7 +109,9 @@ mod tests {
             let sentence = Retention::of(agent, &[PathBuf::from("/nowhere")]).sentence();
             let expected = match agent {
                 Agent::Claude => "It deletes sessions after 30 days.",
-                Agent::Cursor => "How long it keeps sessions is not known.",
+                Agent::Cursor | Agent::Devin | Agent::OpenClaw => {
+                    "How long it keeps sessions is not known."
+                }
                 Agent::Codex | Agent::Copilot | Agent::Vscode | Agent::Pi | Agent::OpenCode => {
                     "It keeps sessions until you delete them."
                 }

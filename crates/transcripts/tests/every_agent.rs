@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use skillopt_core::agent::Agent;
 use skillopt_transcripts::{Harvest, Reason};
 
+#[path = "support/devin.rs"]
+mod devin;
 #[path = "support/homes.rs"]
 mod homes;
 #[path = "support/opencode.rs"]
@@ -92,6 +94,26 @@ fn session(home: &Home, agent: Agent, directory: &str, words: &str) -> PathBuf {
             let db = opencode::database(&path);
             opencode::session(&db, "ses_1", directory, 0);
             opencode::said(&db, "ses_1", 1, words);
+            path
+        }
+        Agent::OpenClaw => file(
+            home,
+            "openclaw/agents/main/sessions/p1.jsonl",
+            &[
+                &format!(
+                    r#"{{"type":"session","version":3,"id":"p1","timestamp":"2026-01-05T10:00:00Z","cwd":"{directory}"}}"#
+                ),
+                &format!(
+                    r#"{{"type":"message","id":"m1","parentId":null,"timestamp":"2026-01-05T10:01:00Z","message":{{"role":"user","content":[{{"type":"text","text":"[Mon 2026-01-05 10:01 UTC] {words}"}}]}}}}"#
+                ),
+            ],
+        ),
+        Agent::Devin => {
+            let path = home.folder.path().join("devin/sessions.db");
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            let db = devin::database(&path);
+            devin::session(&db, "calm-river", directory, 1);
+            devin::said(&db, "calm-river", 1, None, words);
             path
         }
     }
@@ -232,12 +254,22 @@ fn rename_session(home: &Home, agent: Agent) {
             )
             .unwrap();
         }
+        Agent::Devin => {
+            let db = devin::database(&home.folder.path().join("devin/sessions.db"));
+            db.execute_batch(
+                r#"UPDATE sessions SET id = 'still-lake';
+                   UPDATE message_nodes SET session_id = 'still-lake',
+                       chat_message = replace(chat_message, '"message_id":"m', '"message_id":"n');"#,
+            )
+            .unwrap();
+        }
         Agent::Claude
         | Agent::Codex
         | Agent::Copilot
         | Agent::Vscode
         | Agent::Cursor
-        | Agent::Pi => {
+        | Agent::Pi
+        | Agent::OpenClaw => {
             let folder = home.folder.path().join(agent.id());
             for path in files_below(&folder) {
                 let text = std::fs::read_to_string(&path).unwrap();

@@ -78,7 +78,9 @@ fn unsaid_branch(agent: Agent, directory: &str) -> &'static str {
         | Agent::Vscode
         | Agent::Cursor
         | Agent::Pi
-        | Agent::OpenCode => "",
+        | Agent::OpenCode
+        | Agent::OpenClaw
+        | Agent::Devin => "",
     }
 }
 

@@ -31,7 +31,7 @@ struct Form {
     ids: bool,
 }
 
-const FORMS: [Form; 6] = [
+const FORMS: [Form; 7] = [
     Form {
         agent: Agent::Claude,
         store: "projects",
@@ -76,6 +76,14 @@ const FORMS: [Form; 6] = [
         agent: Agent::Pi,
         store: "sessions",
         path: "--w-app--/NAME.jsonl",
+        header: r#"{"type":"session","version":3,"id":"p1","timestamp":"2026-01-05T10:00:00.000Z","cwd":"/w/app"}"#,
+        prompt: r#"{"type":"message","id":"ID","parentId":"gone","timestamp":"TIME","message":{"role":"user","content":[{"type":"text","text":"WORDS"}]}}"#,
+        ids: true,
+    },
+    Form {
+        agent: Agent::OpenClaw,
+        store: "agents",
+        path: "main/sessions/NAME.jsonl",
         header: r#"{"type":"session","version":3,"id":"p1","timestamp":"2026-01-05T10:00:00.000Z","cwd":"/w/app"}"#,
         prompt: r#"{"type":"message","id":"ID","parentId":"gone","timestamp":"TIME","message":{"role":"user","content":[{"type":"text","text":"WORDS"}]}}"#,
         ids: true,
@@ -165,7 +173,7 @@ fn every_agent_with_files_is_in_the_table() {
         .iter()
         .map(|looked| looked.agent)
         // It keeps them in databases (`databases.rs`).
-        .filter(|&agent| agent != Agent::OpenCode)
+        .filter(|agent| !matches!(agent, Agent::OpenCode | Agent::Devin))
         .collect();
     let in_table: std::collections::BTreeSet<Agent> = FORMS.iter().map(|form| form.agent).collect();
     assert!(

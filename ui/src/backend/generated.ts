@@ -181,7 +181,7 @@ refused: boolean, };
 /**
  * A coding agent.
  */
-export type Agent = "claude" | "codex" | "copilot" | "vscode" | "cursor" | "pi" | "opencode";
+export type Agent = "claude" | "codex" | "copilot" | "vscode" | "cursor" | "pi" | "opencode" | "openclaw" | "devin";
 
 /**
  * An answer to an open question.

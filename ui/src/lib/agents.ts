@@ -9,4 +9,6 @@ export const AGENTS: Record<Agent, string> = {
   cursor: 'Cursor',
   pi: 'Pi',
   opencode: 'OpenCode',
+  openclaw: 'OpenClaw',
+  devin: 'Devin',
 };

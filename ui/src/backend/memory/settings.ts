@@ -6,7 +6,7 @@ const BACKENDS = ['mock', 'persona-sim', 'openai_compatible', 'anthropic', 'azur
 type Definition = [key: string, value: JsonValue, text: string, choices?: string[]];
 
 const DEFINITIONS: Definition[] = [
-  ['reads.source', 'auto', 'Whose sessions are read.', ['claude', 'codex', 'copilot', 'vscode', 'cursor', 'pi', 'opencode', 'auto', 'reference-auto']],
+  ['reads.source', 'auto', 'Whose sessions are read.', ['claude', 'codex', 'copilot', 'vscode', 'cursor', 'pi', 'opencode', 'openclaw', 'devin', 'auto', 'reference-auto']],
   ['reads.scope', 'project', 'Which sessions belong to a project.', ['project', 'parents', 'all']],
   ['reads.lookback_hours', 72, 'How far back the first night looks; 0 for everything.'],
   ['reads.max_sessions_per_night', 0, 'How many sessions one night takes, the oldest first; 0 for all.'],

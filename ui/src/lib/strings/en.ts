@@ -373,7 +373,7 @@ export const en = {
     step: (at: number, of: number): string => `Step ${at} of ${of}`,
     foundText: 'Sessions of coding agents on this computer. They are read where they are and never leave it, except to the model you choose.',
     nothingFoundTitle: 'No sessions of a coding agent were found',
-    nothingFoundText: 'Use Claude Code, Codex, Copilot, Cursor, OpenCode or Pi in a project, then come back. Folders that were looked at:',
+    nothingFoundText: 'Use Claude Code, Codex, Copilot, Cursor, OpenCode, Pi, OpenClaw or Devin in a project, then come back. Folders that were looked at:',
     sessions: (count: number): string => many(count, 'session', 'sessions'),
     newest: (when: string): string => `newest ${when}`,
     deletes: (agent: string, days: number): string =>

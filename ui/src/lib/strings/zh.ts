@@ -349,7 +349,7 @@ export const zh: Strings = {
     step: (at, of) => `第 ${at} 步，共 ${of} 步`,
     foundText: '这台电脑上的编程智能体会话。它们在原处读取，除了发送给你选择的模型之外绝不离开。',
     nothingFoundTitle: '没有找到编程智能体的会话',
-    nothingFoundText: '请先在项目中使用 Claude Code、Codex、Copilot、Cursor、OpenCode 或 Pi，然后再来。已查看的文件夹：',
+    nothingFoundText: '请先在项目中使用 Claude Code、Codex、Copilot、Cursor、OpenCode、Pi、OpenClaw 或 Devin，然后再来。已查看的文件夹：',
     sessions: (count) => `${count} 个会话`,
     newest: (when) => `最新：${when}`,
     deletes: (agent, days) => `${agent} 会在 ${days} 天后删除会话。夜间运行会在此之前读取；更早的已丢失。`,

@@ -13,8 +13,8 @@ impl Recorder<'_> {
             Agent::Claude | Agent::Codex | Agent::Copilot | Agent::Vscode | Agent::Cursor => {
                 hash(&[agent, id.as_bytes()])
             }
-            // Ids of eight digits are unique in their session only; copies keep the time as well.
-            Agent::Pi => {
+            // Ids are unique in their session only; copies keep the time as well.
+            Agent::Pi | Agent::OpenClaw | Agent::Devin => {
                 let at = at.map_or(0, Instant::as_millisecond);
                 hash(&[agent, id.as_bytes(), &at.to_le_bytes()])
             }

@@ -1,5 +1,6 @@
 //! What an entry is, as far as its first keys tell.
 
+use super::Dialect;
 use crate::head::{Cursor, Value};
 use crate::reason::Reason;
 
@@ -18,7 +19,7 @@ pub(super) enum Head<'a> {
 
 /// What an entry is whose words nobody needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind<'a> {
+pub(crate) enum Kind<'a> {
     Skip(Reason),
     /// The name of a type, or of a message's role, that is not known.
     Unknown(&'a str),
@@ -26,11 +27,11 @@ pub(super) enum Kind<'a> {
 }
 
 /// Looks at the beginning of a line, or at a whole one.
-pub(super) fn head(line: &[u8]) -> Head<'_> {
-    look(line).unwrap_or(Head::Parse)
+pub(super) fn head<D: Dialect>(line: &[u8]) -> Head<'_> {
+    look::<D>(line).unwrap_or(Head::Parse)
 }
 
-fn look(line: &[u8]) -> Option<Head<'_>> {
+fn look<D: Dialect>(line: &[u8]) -> Option<Head<'_>> {
     let mut cursor = Cursor::object(line)?;
     let (mut name, mut id, mut parent) = (None, None, None);
     loop {
@@ -54,7 +55,7 @@ fn look(line: &[u8]) -> Option<Head<'_>> {
         if let (Some(name), Some(id), Some(parent)) = (name, id, parent)
             && name != "message"
         {
-            let kind = of_type(name)?;
+            let kind = of_type::<D>(name)?;
             return Some(Head::Node { id, parent, kind });
         }
     }
@@ -80,9 +81,9 @@ fn plain(text: &[u8]) -> Option<&str> {
     std::str::from_utf8(text).ok()
 }
 
-/// What an entry of this type is; `None` for one that is needed. The names are those of versions
-/// 0.50 to 1.6.
-pub(super) fn of_type(name: &str) -> Option<Kind<'_>> {
+/// What an entry of this type is; `None` for one that is needed. The names are those of Pi 0.50 to
+/// 1.6.
+pub(super) fn of_type<D: Dialect>(name: &str) -> Option<Kind<'_>> {
     Some(match name {
         "session" | "message" | "context_edit" => return None,
         "compaction" | "branch_summary" => Kind::Skip(Reason::Compaction),
@@ -91,7 +92,7 @@ pub(super) fn of_type(name: &str) -> Option<Kind<'_>> {
         "model_change" | "thinking_level_change" | "custom" | "label" | "session_info" => {
             Kind::Skip(Reason::Bookkeeping)
         }
-        _ => Kind::Unknown(name),
+        _ => D::own_type(name).unwrap_or(Kind::Unknown(name)),
     })
 }
 
@@ -111,6 +112,23 @@ pub(super) fn of_role(name: &str) -> Option<Kind<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tree_log::Said;
+
+    #[derive(Debug, Default)]
+    struct Other;
+
+    impl Dialect for Other {
+        fn own_type(name: &str) -> Option<Kind<'_>> {
+            (name == "reset").then_some(Kind::Skip(Reason::Bookkeeping))
+        }
+
+        fn said<'a>(&self, _: &[u8], text: &'a str) -> Said<'a> {
+            Said::Words {
+                words: text.into(),
+                skill: "",
+            }
+        }
+    }
 
     #[test]
     fn first_keys_decide() {
@@ -133,6 +151,10 @@ mod tests {
                 node("c", "b", Kind::Skip(Reason::Compaction)),
             ),
             (
+                r#"{"type":"reset","id":"c","parentId":"b","x":"#,
+                node("c", "b", Kind::Skip(Reason::Bookkeeping)),
+            ),
+            (
                 r#"{"type":"dream","id":"c","parentId":"b","x":"#,
                 node("c", "b", Kind::Unknown("dream")),
             ),
@@ -151,7 +173,7 @@ mod tests {
             ),
             (r#"{"type":"session","version":3,"id":"a""#, Head::Parse),
         ] {
-            assert_eq!(head(line.as_bytes()), expected, "{line}");
+            assert_eq!(head::<Other>(line.as_bytes()), expected, "{line}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Records of Pi become turns.
+//! Entries become turns.
 
 use std::borrow::Cow;
 
@@ -8,6 +8,7 @@ use skillopt_core::Instant;
 use super::head::{Head, Kind, head, of_role, of_type};
 use super::record::{Message, Record};
 use super::tree::{Act, Says, Tree};
+use super::{Dialect, Said};
 use crate::lenient::Content;
 use crate::meta::is_meta;
 use crate::reading::{Recorder, instant, short};
@@ -16,18 +17,16 @@ use crate::record::parsed;
 use crate::rules::Kept;
 use crate::{skills, words};
 
-/// Raised whenever the reader reads the same file differently, so that files are read again.
-pub(crate) const VERSION: u32 = 2;
-
 /// Answers longer than this many bytes are made fit to be kept at once; shorter ones only when it
 /// is known which of them count.
 const LONG_ANSWER: usize = 64 * 1024;
 /// Most things one entry of the agent does.
 const ACT_LIMIT: usize = 200;
 
-/// Reads the lines of one file.
+/// Reads the entries of one session.
 #[derive(Debug, Default)]
-pub(crate) struct Reader {
+pub(crate) struct Reader<D> {
+    dialect: D,
     state: State,
     spare: Vec<u8>,
 }
@@ -40,11 +39,18 @@ pub(crate) struct State {
     tree: Tree,
 }
 
-impl Reader {
+impl<D: Dialect> Reader<D> {
+    pub(crate) fn new(dialect: D) -> Self {
+        Self {
+            dialect,
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn resume(state: State) -> Self {
         Self {
             state,
-            spare: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -54,7 +60,7 @@ impl Reader {
 
     /// Whether a line that begins like this is needed.
     pub(crate) fn needs(&mut self, beginning: &[u8], recorder: &mut Recorder<'_>) -> bool {
-        match head(beginning) {
+        match head::<D>(beginning) {
             Head::Parse => true,
             Head::Node { id, parent, kind } => {
                 self.state.node(id, parent, kind, recorder);
@@ -65,11 +71,11 @@ impl Reader {
 
     /// One line.
     pub(crate) fn line(&mut self, line: &[u8], recorder: &mut Recorder<'_>) {
-        if let Head::Node { id, parent, kind } = head(line) {
+        if let Head::Node { id, parent, kind } = head::<D>(line) {
             return self.state.node(id, parent, kind, recorder);
         }
         if let Some(record) = parsed::<Record<'_>>(line, &mut self.spare, recorder) {
-            self.state.record(&record, recorder);
+            self.state.record(&self.dialect, line, &record, recorder);
         }
     }
 
@@ -99,7 +105,13 @@ impl State {
         self.tree.beside(short(id), short(parent), author, recorder);
     }
 
-    fn record(&mut self, record: &Record<'_>, recorder: &mut Recorder<'_>) {
+    fn record<D: Dialect>(
+        &mut self,
+        dialect: &D,
+        line: &[u8],
+        record: &Record<'_>,
+        recorder: &mut Recorder<'_>,
+    ) {
         let (id, parent) = (short(&record.id), short(&record.parent_id));
         let at = instant(&record.timestamp);
         match &*record.r#type {
@@ -112,12 +124,15 @@ impl State {
                 if let Some(kind) = of_role(&message.role) {
                     return self.node(id, parent, kind, recorder);
                 }
-                let says = if &*message.role == "user" {
-                    person(id, at, message, recorder)
+                if &*message.role == "user" {
+                    let says = person(dialect, line, id, at, message, recorder);
+                    self.tree.add(id, parent, Some(says), recorder);
+                } else if D::is_answer(line) {
+                    let says = agent::<D>(id, at, message, recorder);
+                    self.tree.add(id, parent, Some(says), recorder);
                 } else {
-                    Some(agent(id, at, message, recorder))
-                };
-                self.tree.add(id, parent, says, recorder);
+                    self.node(id, parent, Kind::Skip(Reason::Bookkeeping), recorder);
+                }
             }
             "context_edit" => {
                 recorder.skip(Reason::Bookkeeping);
@@ -135,7 +150,7 @@ impl State {
                 self.tree.add(id, parent, says, recorder);
             }
             other => {
-                let kind = of_type(other).unwrap_or(Kind::Unknown(other));
+                let kind = of_type::<D>(other).unwrap_or(Kind::Unknown(other));
                 self.node(id, parent, kind, recorder);
             }
         }
@@ -161,42 +176,42 @@ impl State {
     }
 }
 
-fn person(
+fn person<D: Dialect>(
+    dialect: &D,
+    line: &[u8],
     id: &str,
     at: Option<Instant>,
     message: &Message<'_>,
     recorder: &mut Recorder<'_>,
-) -> Option<Says> {
+) -> Says {
     let text = words(message);
-    let (skill, words) = without_skill(&text);
-    if is_meta(words) {
-        let reason = if words.trim_start().starts_with('/') {
-            Reason::SlashCommand
-        } else {
-            Reason::Meta
-        };
-        recorder.skip(reason);
-        return None;
-    }
-    Some(Says::Person {
+    let reason = match dialect.said(line, &text) {
+        Said::Words { words, .. } if is_meta(&words) => {
+            if words.trim_start().starts_with('/') {
+                Reason::SlashCommand
+            } else {
+                Reason::Meta
+            }
+        }
+        Said::Words { words, skill } => {
+            return Says::Person {
+                id: id.to_owned(),
+                at,
+                kept: recorder.keep(&words),
+                skill: short(skill).to_owned(),
+            };
+        }
+        Said::Else(reason) => reason,
+    };
+    recorder.leave_out(reason);
+    Says::Aside {
         id: id.to_owned(),
         at,
-        kept: recorder.keep(words),
-        skill: short(skill).to_owned(),
-    })
+        author: reason.author(),
+    }
 }
 
-/// `/skill:name words` is stored as the skill's text with the words behind it.
-fn without_skill(text: &str) -> (&str, &str) {
-    let parts = text.strip_prefix("<skill name=\"").and_then(|rest| {
-        let (name, rest) = rest.split_once('"')?;
-        let (_, words) = rest.split_once("\n</skill>")?;
-        Some((name, words.trim_start()))
-    });
-    parts.unwrap_or(("", text))
-}
-
-fn agent(
+fn agent<D: Dialect>(
     id: &str,
     at: Option<Instant>,
     message: &Message<'_>,
@@ -212,7 +227,7 @@ fn agent(
         words: if failed {
             String::new()
         } else {
-            fit(words(message), recorder)
+            fit(D::answer(words(message)), recorder)
         },
         acts: acts(message),
         interrupted: &*message.stop_reason == "aborted",

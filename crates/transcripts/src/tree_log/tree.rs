@@ -28,6 +28,12 @@ pub(super) enum Says {
         kept: Kept,
         skill: String,
     },
+    /// Something else that the agent answers. What it then does answers no prompt.
+    Aside {
+        id: String,
+        at: Option<Instant>,
+        author: Option<Author>,
+    },
     /// What the agent said and did.
     Agent {
         id: String,
@@ -297,6 +303,12 @@ impl Says {
                 }
                 recorder.skill(&skill);
             }
+            Self::Aside { id, at, author } => {
+                recorder.aside(&id, at);
+                if let Some(author) = author {
+                    recorder.beside(author);
+                }
+            }
             Self::Agent {
                 id,
                 at,
@@ -338,7 +350,7 @@ fn bytes(says: &Says) -> (usize, usize) {
             words.len() + acts.sum::<usize>()
         }
         Says::Edit { words, .. } => words.len(),
-        Says::Person { .. } => 0,
+        Says::Person { .. } | Says::Aside { .. } => 0,
     };
     (person, agent)
 }
