@@ -115,7 +115,7 @@ struct Branch {
 
 impl Branch {
     /// Finds the way from `tip` back to the beginning. A tip that is not there, or none, stands for
-    /// the last node there is.
+    /// the last node there is, and a node that is followed but lost for the one before.
     fn of(nodes: &[(i64, Option<i64>)], tip: Option<i64>) -> Self {
         let parents: HashMap<i64, Option<i64>> = nodes.iter().copied().collect();
         let mut at = tip
@@ -129,7 +129,13 @@ impl Branch {
             .and_then(|node| Some((node, parents.get(&node)?)))
         {
             way.push((node, parent));
-            at = parent;
+            at = parent.and_then(|parent| {
+                if parents.contains_key(&parent) {
+                    return Some(parent);
+                }
+                let before = nodes.partition_point(|&(other, _)| other < node);
+                nodes[..before].last().map(|&(other, _)| other)
+            });
         }
         way.reverse();
         let on: HashMap<Option<i64>, i64> =
