@@ -21,7 +21,7 @@ use crate::reading::{Counts, Exchange, Place, Reading};
 use crate::reason::Reason;
 
 /// Raised whenever facts or exchanges are stored differently. Part of the reader's version.
-const SHAPE: u32 = 6;
+const SHAPE: u32 = 7;
 
 /// One exchange, as far as copies and scope are concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -59,17 +59,24 @@ pub(crate) struct Place {
 /// What a person typed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Prompt {
+    #[serde(rename = "t")]
     pub(crate) text: String,
+    #[serde(rename = "f", default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) feedback: Vec<String>,
+    #[serde(rename = "i", default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) interrupted: bool,
 }
 
 /// The agent's last words to a prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Answer {
+    #[serde(rename = "n", default, skip_serializing_if = "String::is_empty")]
     pub(crate) id: String,
+    #[serde(rename = "d", default, skip_serializing_if = "Option::is_none")]
     pub(crate) at: Option<Instant>,
+    #[serde(rename = "l", default)]
     pub(crate) place: u32,
+    #[serde(rename = "t")]
     pub(crate) text: String,
 }
 
@@ -78,20 +85,30 @@ pub(crate) struct Answer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Exchange {
     /// Message id as the agent names it; empty when it has none.
+    #[serde(rename = "n", default, skip_serializing_if = "String::is_empty")]
     pub(crate) id: String,
+    #[serde(rename = "d", default, skip_serializing_if = "Option::is_none")]
     pub(crate) at: Option<Instant>,
+    #[serde(rename = "l", default)]
     pub(crate) place: u32,
+    #[serde(rename = "p", default, skip_serializing_if = "Option::is_none")]
     pub(crate) prompt: Option<Prompt>,
+    #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<Answer>,
+    #[serde(rename = "c", default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) tools: Vec<String>,
+    #[serde(rename = "s", default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) skills: Vec<String>,
+    #[serde(rename = "f", default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) files: Vec<String>,
     /// By what copies of it are recognised, in whatever file.
+    #[serde(rename = "k")]
     pub(crate) key: u64,
     /// Hash of its words alone, for copies that got new ids and times.
+    #[serde(rename = "w", default)]
     pub(crate) words: u64,
     /// Hash of the id of the message it follows; 0 when that is not known.
-    #[serde(default)]
+    #[serde(rename = "b", default)]
     pub(crate) after: u64,
     /// What others wrote meanwhile.
     #[serde(rename = "o", default, skip_serializing_if = "Others::is_empty")]

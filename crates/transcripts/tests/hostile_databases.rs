@@ -258,7 +258,7 @@ fn damaged_databases_are_said_and_the_rest_is_read() {
         drop(db);
         let bytes = fs::read(form.path(&whole)).unwrap();
         let noise: Vec<u8> = (0..bytes.len())
-            .map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8)
+            .map(|at| at.wrapping_mul(2_654_435_761).to_le_bytes()[2])
             .collect();
         let mut forms = vec![noise.clone(), b"SQLite format 3\0".to_vec()];
         // Cut off anywhere, and overwritten anywhere.
