@@ -184,12 +184,7 @@ impl Host {
     }
 
     async fn tell(&self, state: &SupervisorState, now: &ZonedDateTime) -> Result<(), Problem> {
-        if !notices::may_speak(&self.app, now.time())? {
-            return Ok(());
-        }
-        let told = notices::told(&self.app)?;
-        let due = notices::due(state, &self.waiting, &told, now.date());
-        for notice in due {
+        for notice in notices::to_be_told(&self.app, state, &self.waiting, now.datetime())? {
             // What could not be shown is in the menu, and is not tried again today.
             notices::remember(&self.app, std::slice::from_ref(&notice), now.date())?;
             self.card(Card::of(&notice, &self.words)).await;

@@ -9,9 +9,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use skillopt_app::context::App;
+use skillopt_app::supervisor::{ATTENTION_AFTER, ProjectState, SupervisorState};
 use skillopt_settings::{ROWS, row};
 use skillopt_tests::brain::honest;
 use skillopt_tests::home::{Home, Ran};
@@ -219,6 +222,21 @@ static EFFECTS: &[Effect] = &[
     effect("schedule.quiet_hours", "00:01-00:00", waits),
     effect("schedule.min_new_sessions", "1000", waits),
     effect("schedule.keep_awake", "false", kept_awake),
+    effect("desktop.notifications", "decisions", notices),
+];
+
+/// Settings that only the app's own drawing looks at: where a test shows their effect, and its name.
+static SEEN_IN_THE_APP: &[(&str, &str, &str)] = &[
+    (
+        "desktop.language",
+        "ui/browser/settings.mjs",
+        "speaksTheLanguageOfTheSetting",
+    ),
+    (
+        "desktop.theme",
+        "ui/browser/settings.mjs",
+        "showsTheColoursOfTheSetting",
+    ),
 ];
 
 /// Runs the look in a fresh state of `home`, with the setting changed or not.
@@ -579,6 +597,52 @@ fn long_memory(home: &Home, words: &[&str]) -> String {
     against(&server, home, &[ASKED, words].concat())
 }
 
+/// What the app tells by itself about a project whose nights keep failing.
+fn notices(home: &Home, words: &[&str]) -> String {
+    let environment = [
+        ("HOME", home.home()),
+        ("SKILLOPT_DATA_DIR", home.data()),
+        ("SKILLOPT_CONFIG_DIR", home.home().join("skillopt-config")),
+    ]
+    .map(|(name, folder)| (name.to_owned(), folder.to_string_lossy().into_owned()));
+    let clock = Arc::new(skillopt_store::SystemClock);
+    let mut app = App::open(environment.into(), home.project(), clock).expect("the store opens");
+    app.flags = words
+        .iter()
+        .map(|word| {
+            let (flag, value) = word
+                .trim_start_matches("--")
+                .split_once('=')
+                .expect("a flag");
+            (flag.to_owned(), value.to_owned())
+        })
+        .collect();
+    let failing = ProjectState {
+        id: "p".into(),
+        name: "letters".into(),
+        root: "/letters".into(),
+        nightly: true,
+        next: None,
+        due: false,
+        catching_up: false,
+        requested: false,
+        waits: Vec::new(),
+        unknown: Vec::new(),
+        running: None,
+        last: None,
+        pending: 0,
+        failures: ATTENTION_AFTER,
+        problem: None,
+    };
+    let state = SupervisorState {
+        projects: vec![failing],
+        ..SupervisorState::nothing_yet()
+    };
+    let now = jiff::civil::date(2026, 12, 1).at(12, 0, 0, 0);
+    let told = skillopt_app::notices::to_be_told(&app, &state, &[], now).expect("notices");
+    format!("{told:?}")
+}
+
 fn cron(home: &Home, words: &[&str]) -> String {
     let plan = run(home, &["sleep", "schedule", "--plan", "--json"], words).json();
     plan["line"].to_string()
@@ -627,14 +691,24 @@ macro_rules! groups {
     };
 }
 
-groups! { reads mines splits replays models changes gate spends privacy schedule }
+groups! { reads mines splits replays models changes gate spends privacy schedule desktop }
 
 #[test]
 fn no_setting_is_left_out() {
-    let keys: Vec<&str> = EFFECTS.iter().map(|effect| effect.key).collect();
+    let seen = SEEN_IN_THE_APP.iter().map(|(key, _, _)| *key);
+    let keys: Vec<&str> = EFFECTS
+        .iter()
+        .map(|effect| effect.key)
+        .chain(seen)
+        .collect();
     let rows: Vec<&str> = ROWS.iter().map(|row| row.key).collect();
     assert_eq!(keys, rows);
     for row in ROWS {
         assert!(TESTED.contains(&row.group()), "{}", row.group());
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for (key, file, test) in SEEN_IN_THE_APP {
+        let text = std::fs::read_to_string(root.join(file)).expect("the file of a test");
+        assert!(text.contains(test), "{key}: {file} has no {test}");
     }
 }

@@ -33,8 +33,11 @@ fn settings_are_flags_only_where_they_matter() {
         }
     }
     let run = help(&home, &["sleep", "run"]);
+    let shown = help(&home, &["config", "show"]);
     for row in ROWS {
-        assert!(run.contains(&format!("--{}", row.flag)), "{}", row.flag);
+        let flag = format!("--{}", row.flag);
+        assert_eq!(run.contains(&flag), row.group() != "desktop", "{flag}");
+        assert!(shown.contains(&flag), "{flag}");
     }
     let harvest = help(&home, &["sleep", "harvest"]);
     assert!(harvest.contains("--lookback-hours") && !harvest.contains("--max-cost"));

@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use jiff::civil::{Date, Time};
+use jiff::civil::{Date, DateTime, Time};
 use serde::{Deserialize, Serialize};
 use skillopt_core::Problem;
 use skillopt_core::schedule::{hours, is_between};
+use skillopt_settings::{Notifications, Settings};
 use skillopt_store::proposals::{self, TargetState};
 use skillopt_store::{meta, projects};
 
@@ -151,6 +152,17 @@ impl Notice {
             Self::Answers { project, .. } => vec![format!("answers:{project}")],
         }
     }
+
+    fn is_wanted(&self, notifications: Notifications) -> bool {
+        match notifications {
+            Notifications::All => true,
+            Notifications::Decisions => match self {
+                Self::Proposals { .. } | Self::Answers { .. } => true,
+                Self::Attention { .. } => false,
+            },
+            Notifications::Off => false,
+        }
+    }
 }
 
 fn proposal_cause(nonce: &str) -> String {
@@ -220,12 +232,27 @@ fn of_project(project: &ProjectState) -> Option<Notice> {
     })
 }
 
-/// Whether notices may come at this time of day: not within the user's quiet hours.
+/// What the user is told by itself now, by their settings: nothing within quiet hours, and only what they
+/// want to hear of. What is not told is not remembered as told, and comes when it may.
 ///
-/// Errors: those of the settings.
-pub fn may_speak(app: &App, now: Time) -> Result<bool, Problem> {
+/// Errors: those of the settings and the store.
+pub fn to_be_told(
+    app: &App,
+    state: &SupervisorState,
+    waiting: &[WaitingProposal],
+    now: DateTime,
+) -> Result<Vec<Notice>, Problem> {
     let settings = app.settings(None)?.settings;
-    Ok(!hours(&settings.quiet_hours).is_some_and(|(from, to)| is_between(now, from, to)))
+    if is_quiet(&settings, now.time()) {
+        return Ok(Vec::new());
+    }
+    let mut notices = due(state, waiting, &told(app)?, now.date());
+    notices.retain(|notice| notice.is_wanted(settings.notifications));
+    Ok(notices)
+}
+
+fn is_quiet(settings: &Settings, now: Time) -> bool {
+    hours(&settings.quiet_hours).is_some_and(|(from, to)| is_between(now, from, to))
 }
 
 /// What was told until now.
@@ -402,17 +429,41 @@ mod tests {
         );
     }
 
+    /// What is told on the first of December at this hour, under these settings.
+    fn told_under(settings: &str, hour: i8) -> Vec<&'static str> {
+        let home = TestHome::new();
+        let file = home.app.config().user;
+        crate::config::change(&home.app, &file, |_| Ok(settings.to_owned())).unwrap();
+        let failing = project(3, Outcome::Failed);
+        let asking = project(0, Outcome::WaitingForAnswers);
+        let state = state(Overall::Attention, vec![failing, asking]);
+        let now = day(1).at(hour, 0, 0, 0);
+        to_be_told(&home.app, &state, &[proposal("a")], now)
+            .unwrap()
+            .iter()
+            .map(|notice| match notice {
+                Notice::Proposals { .. } => "proposals",
+                Notice::Attention { .. } => "attention",
+                Notice::Answers { .. } => "answers",
+            })
+            .collect()
+    }
+
     #[test]
     fn nothing_comes_in_quiet_hours() {
-        let home = TestHome::new();
-        let at = |hour: i8| may_speak(&home.app, jiff::civil::time(hour, 0, 0, 0)).unwrap();
-        assert!(at(3));
-        let file = home.app.config().user;
-        crate::config::change(&home.app, &file, |_| {
-            Ok("[schedule]\nquiet_hours = \"22:00-07:00\"\n".to_owned())
-        })
-        .unwrap();
-        assert!(!at(3) && !at(22) && at(7) && at(21));
+        assert_eq!(told_under("", 3).len(), 3);
+        let quiet = "[schedule]\nquiet_hours = \"22:00-07:00\"\n";
+        for (hour, count) in [(3, 0), (22, 0), (7, 3), (21, 3)] {
+            assert_eq!(told_under(quiet, hour).len(), count, "{hour}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_wanted_is_told() {
+        let told = |word: &str| told_under(&format!("[desktop]\nnotifications = {word:?}\n"), 12);
+        assert_eq!(told("all"), ["proposals", "attention", "answers"]);
+        assert_eq!(told("decisions"), ["proposals", "answers"]);
+        assert_eq!(told("off"), [""; 0]);
     }
 
     #[test]

@@ -8,6 +8,8 @@ use skillopt_settings::{GROUPS, Kind, ROWS, Row};
 enum Groups {
     /// All of them.
     Every,
+    /// All that a night can depend on: not how the app looks.
+    Night,
     /// Those of these groups.
     Of(&'static [&'static str]),
 }
@@ -16,6 +18,7 @@ impl Groups {
     fn has(&self, row: &Row) -> bool {
         match self {
             Self::Every => true,
+            Self::Night => row.group() != "desktop",
             Self::Of(groups) => groups.contains(&row.group()),
         }
     }
@@ -26,17 +29,17 @@ const VALIDATION: Groups = Groups::Of(&["replays", "models", "gate", "spends"]);
 
 /// The commands that take settings, by their words after the program's name.
 const COMMANDS: &[(&[&str], Groups)] = &[
-    (&["sleep", "run"], Groups::Every),
-    (&["sleep", "dry-run"], Groups::Every),
+    (&["sleep", "run"], Groups::Night),
+    (&["sleep", "dry-run"], Groups::Night),
     (
         &["sleep", "harvest"],
         Groups::Of(&["reads", "mines", "splits", "replays", "changes", "privacy"]),
     ),
     (&["sleep", "status"], Groups::Of(&["schedule"])),
-    (&["sleep", "schedule"], Groups::Every),
+    (&["sleep", "schedule"], Groups::Night),
     (&["sleep", "adopt"], VALIDATION),
     (&["proposal", "adopt"], VALIDATION),
-    (&["night", "resume"], Groups::Every),
+    (&["night", "resume"], Groups::Night),
     (&["night", "record"], Groups::Of(&["models"])),
     (&["backend", "list"], Groups::Of(&["models", "spends"])),
     (&["backend", "test"], Groups::Of(&["models", "spends"])),
@@ -45,7 +48,7 @@ const COMMANDS: &[(&[&str], Groups)] = &[
     (&["config", "show"], Groups::Every),
     (&["config", "explain"], Groups::Every),
     (&["config", "prompts"], Groups::Of(&["models"])),
-    (&["doctor"], Groups::Every),
+    (&["doctor"], Groups::Night),
     (
         &["experiment"],
         Groups::Of(&["splits", "replays", "models", "changes", "gate", "spends"]),

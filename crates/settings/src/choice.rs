@@ -187,6 +187,54 @@ words! {
     }
 }
 
+words! {
+    /// Which language windows, tray and notifications speak.
+    Language {
+        /// That of the session, where it is one of these; else English.
+        System = "system",
+        /// English.
+        English = "en",
+        /// Simplified Chinese.
+        Chinese = "zh",
+    }
+}
+
+words! {
+    /// The colours of the windows.
+    Theme {
+        /// Those of the desktop.
+        System = "system",
+        /// Dark text on light ground.
+        Light = "light",
+        /// Light text on dark ground.
+        Dark = "dark",
+    }
+}
+
+words! {
+    /// For which panel the tray's icon is drawn.
+    TrayIcon {
+        /// The one that goes with the colours of the desktop.
+        System = "system",
+        /// A light one.
+        Light = "light",
+        /// A dark one.
+        Dark = "dark",
+    }
+}
+
+words! {
+    /// Which notifications come by themselves.
+    Notifications {
+        /// What waits for a decision or an answer, and trouble that lasts.
+        All = "all",
+        /// Only what waits for a decision or an answer.
+        Decisions = "decisions",
+        /// None.
+        Off = "off",
+    }
+}
+
 /// The words one setting takes, and the words of others it understands or knows.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Choices {
@@ -350,4 +398,28 @@ pub(crate) const AZURE_AUTHS: Choices = Choices {
         ("azure_ad", "managed_identity"),
     ],
     absent: &["openai_compatible", "compat", "openai"],
+};
+
+pub(crate) const LANGUAGES: Choices = Choices {
+    words: Language::WORDS,
+    aliases: &[("zh-cn", "zh"), ("zh-hans", "zh")],
+    absent: &[],
+};
+
+pub(crate) const THEMES: Choices = Choices {
+    words: Theme::WORDS,
+    aliases: &[],
+    absent: &[],
+};
+
+pub(crate) const TRAY_ICONS: Choices = Choices {
+    words: TrayIcon::WORDS,
+    aliases: &[],
+    absent: &[],
+};
+
+pub(crate) const NOTIFICATIONS: Choices = Choices {
+    words: Notifications::WORDS,
+    aliases: &[("none", "off")],
+    absent: &[],
 };

@@ -26,8 +26,8 @@ use serde_json::{Map, Value};
 use skillopt_core::split::Fractions;
 
 pub use choice::{
-    Api, AzureAuth, BACKENDS, Choices, GateMode, LegacyThinking, Metric, Region, Scope, Source,
-    Staging, Thinking,
+    Api, AzureAuth, BACKENDS, Choices, GateMode, Language, LegacyThinking, Metric, Notifications,
+    Region, Scope, Source, Staging, Theme, Thinking, TrayIcon,
 };
 pub use edit::{set, unset};
 pub use kind::{Form, Kind};

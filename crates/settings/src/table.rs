@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use crate::choice::{
-    APIS, AZURE_AUTHS, Api, AzureAuth, GATE_MODES, GateMode, LEGACY_THINKINGS, LegacyThinking,
-    METRICS, Metric, REGIONS, Region, SCOPES, SOURCES, STAGINGS, Scope, Source, Staging, THINKINGS,
-    Thinking,
+    APIS, AZURE_AUTHS, Api, AzureAuth, GATE_MODES, GateMode, LANGUAGES, LEGACY_THINKINGS, Language,
+    LegacyThinking, METRICS, Metric, NOTIFICATIONS, Notifications, REGIONS, Region, SCOPES,
+    SOURCES, STAGINGS, Scope, Source, Staging, THEMES, THINKINGS, TRAY_ICONS, Theme, Thinking,
+    TrayIcon,
 };
 use crate::kind::{CRON, DAYS, HOURS, Kind, TIME, ZONE};
 
@@ -436,6 +437,16 @@ settings! {
     schedule.min_new_sessions: u32 = 0, whole(0, 100_000, "min-new-sessions").unit("sessions").free();
     /// Whether the computer is kept from falling asleep while a night runs.
     schedule.keep_awake: bool = true, switch("keep-awake").free();
+
+    /// Which notifications come by themselves: all, those of decisions and questions that wait, or none.
+    desktop.notifications: Notifications = Notifications::All,
+        of(Kind::Choice(&NOTIFICATIONS), "notifications").free();
+    /// The language of windows, tray and notifications; system for that of the session.
+    desktop.language: Language = Language::System, of(Kind::Choice(&LANGUAGES), "language").free();
+    /// The colours of the windows; system for those of the desktop.
+    desktop.theme: Theme = Theme::System, of(Kind::Choice(&THEMES), "theme").free();
+    /// For which panel the tray's icon is drawn; system for the one that goes with the desktop's colours.
+    desktop.tray_icon: TrayIcon = TrayIcon::System, of(Kind::Choice(&TRAY_ICONS), "tray-icon").free();
 }
 
 /// The groups of settings, in the order of the settings file, and what each is about.
@@ -450,6 +461,7 @@ pub const GROUPS: &[(&str, &str)] = &[
     ("spends", "What a night may cost."),
     ("privacy", "What is kept."),
     ("schedule", "When a night begins by itself."),
+    ("desktop", "How the app looks and what it tells by itself."),
 ];
 
 /// TOML has signed integers of 64 bits.
