@@ -9,6 +9,7 @@ use skillopt_app::context::App;
 use tauri::{AppHandle, State};
 
 use crate::autostart;
+use crate::folders::{self, Folder};
 use crate::place::Place;
 use crate::surroundings;
 use crate::windows;
@@ -84,6 +85,12 @@ pub(crate) async fn open_window(
             "Close other windows and try again; `skillopt` can do the same.",
         )
     })
+}
+
+/// Opens one of our own folders in the file manager of the desktop.
+#[tauri::command]
+pub(crate) async fn open_folder(folder: Folder) -> Result<(), Problem> {
+    folders::open(folder)
 }
 
 /// Whether the app starts with the session; with `on`, changes it first.

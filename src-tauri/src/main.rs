@@ -13,6 +13,7 @@
 
 mod autostart;
 mod calls;
+mod folders;
 mod host;
 mod instance;
 mod menu;

@@ -47,6 +47,7 @@ pub(crate) fn run(first: Place, attached: bool) -> ExitCode {
         .invoke_handler(tauri::generate_handler![
             calls::execute,
             calls::open_window,
+            calls::open_folder,
             calls::autostart,
         ])
         .setup(move |app| {

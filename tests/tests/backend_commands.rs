@@ -338,3 +338,94 @@ fn a_price_that_is_not_known_counts_as_the_dearest_and_is_said() {
     let broken = home.run(&["sleep", "dry-run", "--json"]);
     assert_eq!(broken.json()["error"], "prices_broken", "{}", broken.out);
 }
+
+#[test]
+fn a_server_that_is_found_is_used_with_one_command_and_works() {
+    let server = StubServer::start();
+    server.models(&["small", "large"]).brain(|_| "Ready".into());
+    let home = Home::empty(PROGRAM);
+    let url = server.url();
+    let port = url
+        .trim_end_matches("/v1")
+        .rsplit(':')
+        .next()
+        .expect("a port");
+    let port = format!("--local-port={port}");
+    let found = home.run(&["backend", "servers", "--json", &port]).json();
+    let one = &found[0];
+    assert_eq!(
+        one["models"],
+        serde_json::json!(["large", "small"]),
+        "{found}"
+    );
+    let endpoint = one["endpoint"].as_str().expect("an address");
+    let none = home.run(&["backend", "servers", "--local-port=9"]);
+    assert!(none.out.contains("models.local_ports"), "{}", none.out);
+
+    let words = [
+        "backend",
+        "use",
+        "openai_compatible",
+        "--endpoint",
+        endpoint,
+    ];
+    let used = home.run(&[&words[..], &["--model", "small"]].concat());
+    assert_eq!(used.code, 0, "{}", used.err);
+    assert!(
+        used.out.contains("models.model = \"small\""),
+        "{}",
+        used.out
+    );
+    let (json, code) = test(&home, &[]);
+    assert_eq!(
+        (code, &json["tested"][0]["asked_model"]),
+        (0, &"small".into()),
+        "{json}"
+    );
+    let again = home.run(&["backend", "use", "claude"]);
+    assert!(
+        again.out.contains("models.endpoint = \"\""),
+        "{}",
+        again.out
+    );
+    let wrong = home.run(&["backend", "use", "nobody", "--json"]);
+    assert_eq!(
+        (wrong.code, wrong.json()["error"].as_str()),
+        (2, Some("backend_unknown"))
+    );
+}
+
+#[test]
+fn the_log_and_the_report_are_shown_and_the_report_is_written_once() {
+    let home = Home::empty(PROGRAM);
+    let empty = home.run(&["log"]);
+    assert!(empty.out.contains("cron.log"), "{}", empty.out);
+    assert_eq!(home.run(&["project", "add"]).code, 0);
+    std::fs::write(
+        home.data().join("cron.log"),
+        format!("begun\nAuthorization: Bearer {KEY}\nended\n"),
+    )
+    .expect("a log");
+    let log = home.run(&["log", "--lines", "2"]);
+    assert!(
+        log.out.ends_with("ended\n") && !log.out.contains("begun"),
+        "{}",
+        log.out
+    );
+    let shown = home.run(&["report", "show"]);
+    assert!(shown.out.contains("customer-letters"), "{}", shown.out);
+    let file = home.home().join("report.txt");
+    let to = file.to_str().expect("text");
+    let first = home.run(&["report", "export", to]);
+    assert_eq!(first.code, 0, "{}", first.err);
+    let written = std::fs::read_to_string(&file).expect("a report");
+    for text in [&log.out, &shown.out, &first.out, &written] {
+        assert!(!text.contains("canary"), "{text}");
+    }
+    let second = home.run(&["report", "export", to, "--json"]);
+    assert_eq!(
+        (second.code, second.json()["error"].as_str()),
+        (2, Some("report_exists"))
+    );
+    assert_eq!(home.run(&["report", "export", to, "--replace"]).code, 0);
+}

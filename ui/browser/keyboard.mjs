@@ -155,7 +155,21 @@ async function setsUpAProject(chrome, url) {
   await page.getByRole('button', { name: 'Next' }).click();
   await page.getByLabel(/webshop/).check();
   await page.getByRole('button', { name: 'Next' }).click();
+  // A model server that was found works with one click: its address and model come with it.
+  await page.getByRole('radio', { name: /qwen3:8b/ }).check();
+  await page.getByRole('button', { name: 'Test openai_compatible' }).click();
+  await shows(page, '.chip', 'It works.');
+  // Another one needs a key, which is kept here.
+  await page.getByRole('radio', { name: /^minimax/ }).check();
+  await page.getByLabel('Key for minimax').fill('made-up');
+  await page.getByRole('button', { name: 'Store' }).click();
+  await page.getByLabel('Key for minimax').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Test minimax' }).click();
+  await shows(page, '.chip', 'It works.');
   await page.getByRole('radio', { name: /^claude/ }).check();
+  await shows(page, '.note', 'Nights run Claude Code by themselves');
+  await page.getByRole('button', { name: 'I agree that nights ask claude by themselves' }).click();
+  await shows(page, '.chip', 'You have agreed.');
   await page.getByRole('button', { name: 'Test claude' }).click();
   await shows(page, '.chip', 'It works.');
   await page.getByRole('button', { name: 'Next' }).click();

@@ -3,6 +3,7 @@ import { bundle } from './bundle.mjs';
 import { frames } from './frames.mjs';
 import { hostile } from './hostile.mjs';
 import { keyboard } from './keyboard.mjs';
+import { settings } from './settings.mjs';
 import { screens } from './screens.mjs';
 import { browser, serve } from './window.mjs';
 
@@ -10,6 +11,7 @@ const only = process.argv.slice(2);
 const steps = {
   bundle: () => bundle(),
   keyboard,
+  settings,
   hostile,
   frames,
   screens: (chrome, url) => screens(chrome, url, Boolean(process.env.SKILLOPT_WRITE_PAGES)),

@@ -58,7 +58,7 @@ export async function open(chrome, url, { route = '#/overview', data = 'usual', 
   const context = await chrome.newContext({
     viewport: { width: 1120, height: 760 },
     timezoneId: 'Europe/Berlin',
-    locale: 'en-US',
+    locale: language === 'zh' ? 'zh-CN' : 'en-US',
     colorScheme: theme,
     reducedMotion: 'reduce',
     ...more,
@@ -70,7 +70,6 @@ export async function open(chrome, url, { route = '#/overview', data = 'usual', 
     if (message.type() === 'error') errors.push(message.text());
   });
   await page.clock.setFixedTime(NOW);
-  await page.addInitScript((language) => localStorage.setItem('language', language), language);
   await page.goto(`${url}?data=${data}${route}`);
   await page
     .locator('h1')

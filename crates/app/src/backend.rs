@@ -13,6 +13,13 @@ use skillopt_settings::{Layer, Layers, Settings};
 
 use crate::context::App;
 
+mod choose;
+mod servers;
+
+pub use choose::{Changed, Chosen, UseInput, choose};
+pub(crate) use servers::on_this_computer;
+pub use servers::servers;
+
 /// Which settings hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "BackendListInput", optional_fields = nullable))]
@@ -43,6 +50,10 @@ pub struct BackendRow {
     pub terms_accepted: bool,
     /// Whether it says how much of the plan is left, so that spends.reserve_percent can be kept.
     pub tells_allowance: bool,
+    /// Settings that must be given before it can be used.
+    pub needs: &'static [&'static str],
+    /// What its key is usually called; empty for one that takes none or is signed in to elsewhere.
+    pub key: &'static str,
 }
 
 /// Lists every backend and what is missing for it. Asks no model.
@@ -73,6 +84,8 @@ pub async fn list(app: &App, input: ListInput) -> Result<Vec<BackendRow>, Proble
                 .is_some_and(|terms| terms.accepted(&around.settings.terms_accepted)),
             terms,
             tells_allowance: backend.is_some_and(|backend| backend.tells_allowance()),
+            needs: entry.needs,
+            key: entry.key,
         });
     }
     Ok(rows)

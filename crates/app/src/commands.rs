@@ -107,6 +107,10 @@ commands! {
     BackendTest "backend test": crate::backend::TestInput => Box<crate::backend::TestOutput> = crate::backend::test;
     /// Agree that nights ask providers by themselves.
     BackendAccept "backend accept": crate::backend::AcceptInput => crate::backend::Accepted = crate::backend::accept;
+    /// Let a backend answer from now on, with its address and model.
+    BackendUse "backend use": crate::backend::UseInput => crate::backend::Chosen = crate::backend::choose;
+    /// Find the model servers of this computer.
+    BackendServers "backend servers": crate::backend::ListInput => Vec<skillopt_models::local::LocalServer> = crate::backend::servers;
     /// Say what was spent, by month and project.
     Spend "spend": crate::spend::SpendInput => crate::spend::Spent = crate::spend::spend;
     /// Say whether the keyring can be used, and which keys are in it.
@@ -129,6 +133,12 @@ commands! {
     ConfigPrompts "config prompts": crate::project::Which => Box<crate::config::Prompts> = crate::config::prompts;
     /// Check that everything a night needs is there.
     Doctor "doctor": crate::doctor::DoctorInput => crate::doctor::Diagnosis = crate::doctor::doctor;
+    /// Show the end of the log.
+    Log "log": crate::log::LogInput => crate::log::LogEnd = crate::log::show;
+    /// Show what helps others to help, without secrets.
+    ReportShow "report show": crate::Nothing => crate::report::Report = crate::report::show;
+    /// Write that report into a file.
+    ReportExport "report export": crate::report::ExportInput => crate::report::Exported = crate::report::export;
     /// Run a whole night on sample sessions in a temporary home.
     Demo "demo": crate::demo::DemoInput => Box<crate::demo::Demonstration> = crate::demo::demo;
     /// Run an invented user through some nights.

@@ -9,6 +9,7 @@ use skillopt_core::text::counted;
 use skillopt_sleep::{harvesting, preview, targets};
 use skillopt_store::{Paths, repair};
 
+use crate::backend;
 use crate::context::App;
 use crate::schedule;
 use crate::sleep::as_problem;
@@ -103,7 +104,7 @@ pub async fn doctor(app: &App, input: DoctorInput) -> Result<Diagnosis, Problem>
             findings.push(good("settings", "The settings can be read.", Value::Null));
             findings.extend(sessions::findings(&context));
             findings.push(documents(&context));
-            findings.push(local_servers(&context).await);
+            findings.push(local_servers(&app, &context).await);
             findings.push(backends(&context, input.as_scheduled).await);
             tonight = Some(context);
         }
@@ -250,15 +251,9 @@ fn documents(context: &skillopt_sleep::Context) -> Finding {
 }
 
 /// Model servers on this computer; having none is nothing to look at.
-async fn local_servers(context: &skillopt_sleep::Context) -> Finding {
+async fn local_servers(app: &App, context: &skillopt_sleep::Context) -> Finding {
     let subject = "local model servers";
-    let written = &context.settings.local_ports;
-    // What is no port was refused when the settings were read.
-    let ports: Vec<u16> = written
-        .iter()
-        .filter_map(|text| text.trim().parse().ok())
-        .collect();
-    let found = skillopt_models::local::find(&ports, &context.clock, &context.cancel).await;
+    let found = backend::on_this_computer(app, &context.settings).await;
     let words: Vec<String> = found
         .iter()
         .map(|server| {
@@ -276,7 +271,7 @@ async fn local_servers(context: &skillopt_sleep::Context) -> Finding {
     if words.is_empty() {
         let message = format!(
             "No model server answers on this computer (ports {}).",
-            written.join(", ")
+            context.settings.local_ports.join(", ")
         );
         return good(subject, message, json!(found));
     }

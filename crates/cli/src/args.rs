@@ -121,6 +121,15 @@ pub(crate) enum Verb {
         #[arg(long)]
         as_scheduled: bool,
     },
+    /// Show the end of the log: what nights printed that the app, the daemon or cron started.
+    Log {
+        /// At most so many lines.
+        #[arg(long, default_value_t = 100, value_name = "N")]
+        lines: usize,
+    },
+    /// What helps others to help: versions, checks, settings, nights and the log, without secrets.
+    #[command(subcommand)]
+    Report(Report),
     /// Run a whole night on sample sessions in a temporary home; no account needed.
     Demo {
         /// A new folder for the sample, instead of a temporary one.
@@ -415,6 +424,40 @@ pub(crate) enum Backend {
         /// Providers, for example claude or anthropic:api.anthropic.com; those that a night would ask
         /// when left out.
         providers: Vec<String>,
+    },
+    /// Let a backend answer from now on. What belonged to another one (address, model, key) is taken
+    /// out of the settings.
+    Use {
+        /// Its name.
+        name: String,
+        /// Its address, for example http://localhost:8080/v1.
+        #[arg(long, value_name = "ADDRESS")]
+        endpoint: Option<String>,
+        /// Its model.
+        #[arg(long, value_name = "NAME")]
+        model: Option<String>,
+        /// What its key is called, in the keyring or the environment; never the key.
+        #[arg(long, value_name = "NAME")]
+        api_key_env: Option<String>,
+        /// For this project only.
+        #[arg(long)]
+        for_project: bool,
+    },
+    /// Find the model servers of this computer and their models.
+    Servers,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Report {
+    /// Print it; nothing is written or sent.
+    Show,
+    /// Write it into a file.
+    Export {
+        /// The file.
+        to: PathBuf,
+        /// Write over a file that is there.
+        #[arg(long)]
+        replace: bool,
     },
 }
 

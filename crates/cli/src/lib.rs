@@ -269,6 +269,7 @@ fn exit_code_of(problem: &Problem) -> u8 {
                 "night_",
                 "import_not_found",
                 "output_exists",
+                "report_",
                 "database_sound",
                 "copy_unsound",
                 "destination_",

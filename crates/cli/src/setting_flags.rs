@@ -44,6 +44,7 @@ const COMMANDS: &[(&[&str], Groups)] = &[
     (&["backend", "list"], Groups::Of(&["models", "spends"])),
     (&["backend", "test"], Groups::Of(&["models", "spends"])),
     (&["backend", "accept"], Groups::Of(&["models"])),
+    (&["backend", "servers"], Groups::Of(&["models"])),
     (&["handoff"], Groups::Of(&["models"])),
     (&["config", "show"], Groups::Every),
     (&["config", "explain"], Groups::Every),

@@ -6,6 +6,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use skillopt_app::commands::Output;
 use skillopt_app::context::App;
+use skillopt_app::log::LogEnd;
 use skillopt_app::supervisor::SupervisorState;
 use skillopt_app::types::{amount, counted};
 use skillopt_app::{doctor, proposal, sleep};
@@ -191,6 +192,16 @@ fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt:
         Output::BackendList(rows) => models::list(rows, out),
         Output::BackendTest(output) => models::test(output, out),
         Output::BackendAccept(accepted) => models::accepted(accepted, out),
+        Output::BackendUse(chosen) => models::chosen(chosen, out),
+        Output::BackendServers(found) => models::servers(found, out),
+        Output::Log(end) => log(end, out),
+        Output::ReportShow(report) => write!(out, "{}", plain(&report.text)),
+        Output::ReportExport(exported) => writeln!(
+            out,
+            "The report is in {}, with {} taken out. Read it before you pass it on.",
+            plain(&exported.file.to_string_lossy()),
+            counted(exported.redacted as u64, "value")
+        ),
         Output::Spend(spent) => models::spent(spent, out),
         Output::KeyList(kept) | Output::KeySet(kept) | Output::KeyRemove(kept) => {
             models::keys(kept, out)
@@ -287,6 +298,16 @@ fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt:
             writeln!(out, "{}", plain(&done.message))
         }
     }
+}
+
+fn log(end: &LogEnd, out: &mut String) -> std::fmt::Result {
+    if end.lines.is_empty() {
+        let file = plain(&end.file.to_string_lossy());
+        return writeln!(out, "Nothing was printed yet. It would be in {file}.");
+    }
+    end.lines
+        .iter()
+        .try_for_each(|line| writeln!(out, "{}", plain(line)))
 }
 
 fn finding(finding: &doctor::Finding, out: &mut String) -> std::fmt::Result {

@@ -2,6 +2,8 @@
 
 use std::io::{BufRead, IsTerminal, Read};
 
+pub(crate) use skillopt_core::text::plain;
+
 /// In bytes.
 const LONGEST_SECRET: u64 = 64 * 1024;
 
@@ -40,28 +42,4 @@ pub(crate) fn secret(name: &str) -> std::io::Result<String> {
 pub(crate) fn coloured() -> bool {
     std::io::stdout().is_terminal()
         && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-}
-
-/// Text without anything a terminal would act on; line breaks and tabs stay.
-pub(crate) fn plain(text: &str) -> String {
-    text.chars()
-        .map(|c| {
-            let acts = (c.is_control() && c != '\n' && c != '\t')
-                || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-            if acts { '\u{fffd}' } else { c }
-        })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn escapes_of_strangers_do_not_reach_the_terminal() {
-        assert_eq!(
-            plain("a\u{1b}[31mb\n\tc\u{202e}"),
-            "a\u{fffd}[31mb\n\tc\u{fffd}"
-        );
-    }
 }

@@ -6,13 +6,14 @@ use skillopt_app::commands::Command;
 use skillopt_app::scheduled::Scheduled;
 use skillopt_app::supervisor::commands::PauseInput;
 use skillopt_app::{
-    Nothing, backend, config, data, demo, doctor, experiment, handoff, import, key, night, project,
-    proposal, reopen, schedule, sleep, spend,
+    Nothing, backend, config, data, demo, doctor, experiment, handoff, import, key, log, night,
+    project, proposal, reopen, report, schedule, sleep, spend,
 };
 use skillopt_core::document::TargetKind;
 
 use crate::args::{
-    Backend, Config, Data, EveryCommand, Handoff, Key, Night, Project, Proposal, Sleep, Verb,
+    Backend, Config, Data, EveryCommand, Handoff, Key, Night, Project, Proposal, Report, Sleep,
+    Verb,
 };
 
 /// What the words ask for.
@@ -107,7 +108,27 @@ pub(crate) fn translate(verb: Verb, common: &EveryCommand) -> Asked {
             Backend::Accept { providers } => {
                 Command::BackendAccept(backend::AcceptInput { project, providers })
             }
+            Backend::Use {
+                name,
+                endpoint,
+                model,
+                api_key_env,
+                for_project,
+            } => Command::BackendUse(backend::UseInput {
+                backend: name,
+                endpoint,
+                model,
+                api_key_env,
+                for_project,
+                project,
+            }),
+            Backend::Servers => Command::BackendServers(backend::ListInput { project }),
         }),
+        Verb::Log { lines } => usual(Command::Log(log::LogInput { lines })),
+        Verb::Report(Report::Show) => usual(Command::ReportShow(Nothing {})),
+        Verb::Report(Report::Export { to, replace }) => {
+            usual(Command::ReportExport(report::ExportInput { to, replace }))
+        }
         Verb::Spend { everywhere, months } => usual(Command::Spend(spend::SpendInput {
             project,
             everywhere,

@@ -38,9 +38,29 @@ pub fn counted(count: u64, noun: &str) -> String {
     }
 }
 
+/// `text` without anything a terminal, or whoever lays it out, would act on; line breaks and tabs stay.
+#[must_use]
+pub fn plain(text: &str) -> String {
+    text.chars()
+        .map(|c| {
+            let acts = (c.is_control() && c != '\n' && c != '\t')
+                || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+            if acts { '\u{fffd}' } else { c }
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn escapes_of_strangers_do_not_reach_the_terminal() {
+        assert_eq!(
+            plain("a\u{1b}[31mb\n\tc\u{202e}"),
+            "a\u{fffd}[31mb\n\tc\u{fffd}"
+        );
+    }
 
     #[test]
     fn cuts_at_code_points_not_bytes() {

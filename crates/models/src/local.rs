@@ -16,6 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A model server that answers on this computer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LocalServer {
     /// What it seems to be: by what it says, else by its port.
     pub name: &'static str,

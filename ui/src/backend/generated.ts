@@ -60,6 +60,10 @@ export interface Commands {
   "backend test": { input: BackendTestInput; output: BackendTested };
   /** Agree that nights ask providers by themselves. */
   "backend accept": { input: BackendAcceptInput; output: BackendsAccepted };
+  /** Let a backend answer from now on, with its address and model. */
+  "backend use": { input: BackendUseInput; output: BackendChosen };
+  /** Find the model servers of this computer. */
+  "backend servers": { input: BackendListInput; output: Array<LocalServer> };
   /** Say what was spent, by month and project. */
   "spend": { input: SpendInput; output: Spent };
   /** Say whether the keyring can be used, and which keys are in it. */
@@ -82,6 +86,12 @@ export interface Commands {
   "config prompts": { input: Which; output: Prompts };
   /** Check that everything a night needs is there. */
   "doctor": { input: DoctorInput; output: Diagnosis };
+  /** Show the end of the log. */
+  "log": { input: LogInput; output: LogEnd };
+  /** Show what helps others to help, without secrets. */
+  "report show": { input: Nothing; output: Report };
+  /** Write that report into a file. */
+  "report export": { input: ReportExportInput; output: ReportExported };
   /** Run a whole night on sample sessions in a temporary home. */
   "demo": { input: DemoInput; output: Demonstration };
   /** Run an invented user through some nights. */
@@ -227,6 +237,27 @@ project?: string | null,
 providers: Array<string>, };
 
 /**
+ * What was chosen.
+ */
+export type BackendChosen = { 
+/**
+ * Who answers now.
+ */
+backend: string, 
+/**
+ * The layer that decides it: when it is above the file, the choice in the file does not hold.
+ */
+layer: Layer, 
+/**
+ * What changed, the backend itself included.
+ */
+changed: Array<SettingChanged>, 
+/**
+ * The settings file.
+ */
+file: string, };
+
+/**
  * Which settings hold.
  */
 export type BackendListInput = { 
@@ -274,7 +305,15 @@ terms_accepted: boolean,
 /**
  * Whether it says how much of the plan is left, so that spends.reserve_percent can be kept.
  */
-tells_allowance: boolean, };
+tells_allowance: boolean, 
+/**
+ * Settings that must be given before it can be used.
+ */
+needs: Array<string>, 
+/**
+ * What its key is usually called; empty for one that takes none or is signed in to elsewhere.
+ */
+key: string, };
 
 /**
  * Which backend is tested.
@@ -301,6 +340,35 @@ works: boolean,
  * One for each.
  */
 tested: Array<TestedBackend>, };
+
+/**
+ * The backend that answers from now on.
+ */
+export type BackendUseInput = { 
+/**
+ * Its name in the settings.
+ */
+backend: string, 
+/**
+ * Its address; its own, or the one it has, when empty.
+ */
+endpoint?: string | null, 
+/**
+ * Its model; its own choice, or the one it has, when empty.
+ */
+model?: string | null, 
+/**
+ * What its key is called; never the key.
+ */
+api_key_env?: string | null, 
+/**
+ * For this project only.
+ */
+for_project?: boolean, 
+/**
+ * The project.
+ */
+project?: string | null, };
 
 /**
  * What was agreed to.
@@ -1195,6 +1263,45 @@ export type Layer = "default" | "user" | "project" | "repository" | "environment
  * What became of a line.
  */
 export type LineChange = "same" | "removed" | "added";
+
+/**
+ * A model server that answers on this computer.
+ */
+export type LocalServer = { 
+/**
+ * What it seems to be: by what it says, else by its port.
+ */
+name: string, 
+/**
+ * What to set as `models.endpoint`.
+ */
+endpoint: string, 
+/**
+ * Its models, sorted; empty when none is loaded.
+ */
+models: Array<string>, };
+
+/**
+ * The end of the log.
+ */
+export type LogEnd = { 
+/**
+ * The file: what nights printed that were started by the app, the daemon or cron.
+ */
+file: string, 
+/**
+ * Its last lines, the newest last, without secrets; empty when nothing was printed yet.
+ */
+lines: Array<string>, };
+
+/**
+ * How much is shown.
+ */
+export type LogInput = { 
+/**
+ * At most so many lines, the newest; 0 for a hundred.
+ */
+lines?: number, };
 
 /**
  * The models that really answered, by their own account; else those that were asked for.
@@ -2327,6 +2434,49 @@ text: string,
 why: string, };
 
 /**
+ * The report.
+ */
+export type Report = { 
+/**
+ * All of it, as it would be written.
+ */
+text: string, 
+/**
+ * How many values were taken out of it.
+ */
+redacted: number, };
+
+/**
+ * Where the report is written.
+ */
+export type ReportExportInput = { 
+/**
+ * The file; its folder must be there.
+ */
+to: string, 
+/**
+ * Write over a file that is there.
+ */
+replace?: boolean, };
+
+/**
+ * A report that was written.
+ */
+export type ReportExported = { 
+/**
+ * The file.
+ */
+file: string, 
+/**
+ * Its size in bytes.
+ */
+bytes: number, 
+/**
+ * How many values were taken out of it.
+ */
+redacted: number, };
+
+/**
  * A night that was asked for.
  */
 export type Requested = { 
@@ -2658,6 +2808,23 @@ for_project?: boolean,
  * The project.
  */
 project?: string | null, };
+
+/**
+ * A setting that changed.
+ */
+export type SettingChanged = { 
+/**
+ * Its name.
+ */
+key: string, 
+/**
+ * What it was.
+ */
+before: JsonValue, 
+/**
+ * What it is.
+ */
+after: JsonValue, };
 
 /**
  * One setting with its value.

@@ -23,6 +23,8 @@ export interface ShellCalls {
     input: { window: WindowName; project?: string; proposal?: string; night?: number };
     output: null;
   };
+  /** Shows one of the app's own folders in the file manager. */
+  open_folder: { input: { folder: 'data' | 'settings' }; output: null };
   autostart: { input: { on?: boolean }; output: boolean };
 }
 

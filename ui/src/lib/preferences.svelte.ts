@@ -1,4 +1,4 @@
-/** How the window looks and which language it speaks; kept by the window itself. */
+/** How the window looks and which language it speaks, by the settings; its layout it keeps for itself. */
 import { en, type Strings } from './strings/en';
 import { zh } from './strings/zh';
 
@@ -31,22 +31,17 @@ class Preferences {
   t = $derived(LANGUAGES[this.language]);
 
   constructor() {
-    const theme = kept('theme');
-    if (theme === 'light' || theme === 'dark') this.theme = theme;
-    const language = kept('language') ?? (navigator.language.toLowerCase().startsWith('zh') ? 'zh' : 'en');
-    this.language = language === 'zh' ? 'zh' : 'en';
+    // What was chosen last, so that the first picture is right; the settings are asked for right after it.
+    this.follow(kept('theme') ?? 'system', kept('language') ?? 'system');
     if (kept('layout') === 'split') this.layout = 'split';
-    this.show();
   }
 
-  setTheme(theme: Theme): void {
-    this.theme = theme;
+  /** Takes over what the settings `desktop.theme` and `desktop.language` say. */
+  follow(theme: string, language: string): void {
+    this.theme = theme === 'light' || theme === 'dark' ? theme : 'system';
+    const spoken = language === 'system' ? navigator.language.toLowerCase() : language;
+    this.language = spoken.startsWith('zh') ? 'zh' : 'en';
     keep('theme', theme);
-    this.show();
-  }
-
-  setLanguage(language: Language): void {
-    this.language = language;
     keep('language', language);
     this.show();
   }

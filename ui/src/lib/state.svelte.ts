@@ -53,19 +53,11 @@ class Happenings {
 
   /** Begins to listen; gives what ends it. */
   listen(): () => void {
-    const ask = async (): Promise<void> => {
-      try {
-        this.supervisor = await backend().call('status', {});
-      } catch {
-        // What is wrong is said where it is asked for; here there is only nothing to add.
-        this.supervisor = null;
-      }
-    };
     const stop = backend().subscribe((event) => {
       switch (event.kind) {
         case 'changed':
           this.changes += 1;
-          void ask();
+          void this.ask();
           break;
         case 'progress':
           this.progress[event.project] = event;
@@ -75,13 +67,23 @@ class Happenings {
           break;
       }
     });
-    void ask();
+    void this.ask();
     const clock = setInterval(() => (this.now = new Date()), 30_000);
     return () => {
       stop();
       clearInterval(clock);
       clearTimeout(this.leaving);
     };
+  }
+
+  /** Asks where everything stands. */
+  async ask(): Promise<void> {
+    try {
+      this.supervisor = await backend().call('status', {});
+    } catch {
+      // What is wrong is said where it is asked for; here there is only nothing to add.
+      this.supervisor = null;
+    }
   }
 
   /** Says what just happened, for a while. */

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use skillopt_app::backend::{Accepted, BackendRow, TestOutput, Tested};
+use skillopt_app::backend::{Accepted, BackendRow, Chosen, TestOutput, Tested};
 use skillopt_app::key::{Kept, KeyringState};
 use skillopt_app::spend::Spent;
-use skillopt_app::types::NightSpend;
+use skillopt_app::types::{LocalServer, NightSpend};
 
 use crate::terminal::plain;
 
@@ -86,6 +86,43 @@ pub(crate) fn accepted(accepted: &Accepted, out: &mut String) -> std::fmt::Resul
         out,
         "Nights may ask {all} by themselves; models.terms_accepted in {} says so.",
         plain(&accepted.file.to_string_lossy())
+    )
+}
+
+pub(crate) fn chosen(chosen: &Chosen, out: &mut String) -> std::fmt::Result {
+    for changed in &chosen.changed {
+        writeln!(
+            out,
+            "{} = {} (was {})",
+            changed.key,
+            plain(&changed.after.to_string()),
+            plain(&changed.before.to_string())
+        )?;
+    }
+    writeln!(
+        out,
+        "{} answers, by {}. `skillopt backend test` asks it a tiny question.",
+        plain(&chosen.backend),
+        chosen.layer.title()
+    )
+}
+
+pub(crate) fn servers(found: &[LocalServer], out: &mut String) -> std::fmt::Result {
+    if found.is_empty() {
+        return writeln!(
+            out,
+            "No model server answers on this computer. models.local_ports says where one is looked for."
+        );
+    }
+    for server in found {
+        writeln!(out, "{} at {}", server.name, server.endpoint)?;
+        for model in &server.models {
+            writeln!(out, "    {}", plain(model))?;
+        }
+    }
+    writeln!(
+        out,
+        "Use one with: skillopt backend use openai_compatible --endpoint ADDRESS --model NAME"
     )
 }
 

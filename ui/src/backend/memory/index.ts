@@ -35,19 +35,20 @@ export class MemoryBackend implements Backend {
   private projects: ProjectRow[];
   private readonly settings = new InventedSettings();
   private readonly keys = new Set(['ANTHROPIC_API_KEY']);
+  private readonly accepted = new Set<string>();
   private readonly nights: NightRow[];
   private readonly questions: Questions;
   private startsWithComputer = true;
   private pause: SupervisorState['pause'] = null;
 
-  /** `data`: `usual`, `empty`, `many`, `hostile` or `broken`. */
+  /** `data`: `usual`, `empty`, `many`, `hostile`, `broken`, or `gone` for a project whose folder is not there. */
   constructor(private readonly data: string) {
     const none = data === 'empty';
     this.proposals = none ? [] : data === 'many' ? many() : data === 'hostile' ? hostile() : usual();
     this.projects = none
       ? []
       : [
-          { ...PROJECTS.shop, present: true, last_night: ago(4), last_outcome: 'proposed', waiting: 1, notes: [] },
+          { ...PROJECTS.shop, present: data !== 'gone', last_night: ago(4), last_outcome: 'proposed', waiting: 1, notes: [] },
           { ...PROJECTS.notes, present: true, last_night: ago(3.9), last_outcome: 'waiting_for_answers', waiting: 1, notes: [] },
           { ...PROJECTS.infra, present: true, last_night: ago(28), last_outcome: 'deferred', waiting: 1, notes: [] },
         ];
@@ -85,7 +86,12 @@ export class MemoryBackend implements Backend {
   async shell<S extends keyof ShellCalls>(call: S, input: ShellCalls[S]['input']): Promise<ShellCalls[S]['output']> {
     await Promise.resolve();
     const answers: { [K in keyof ShellCalls]: (input: ShellCalls[K]['input']) => ShellCalls[K]['output'] } = {
-      open_window: () => null,
+      open_window: ({ window, project, proposal, night }) => {
+        const id = project ?? proposal ?? night;
+        location.hash = id === undefined ? `#/${window}` : `#/${window}/${id}`;
+        return null;
+      },
+      open_folder: () => null,
       autostart: ({ on }) => (this.startsWithComputer = on ?? this.startsWithComputer),
     };
     return answers[call](input);
@@ -145,6 +151,21 @@ export class MemoryBackend implements Backend {
       .filter((at) => at > now)
       .slice(0, 5)
       .map((at) => at.toISOString());
+  }
+
+  private value(key: string): unknown {
+    return this.settings.rows(null).find((row) => row.key === key)?.value;
+  }
+
+  /** The backends, as the settings and the keys of this moment make them. */
+  private backends(): BackendRow[] {
+    const served = this.value('models.endpoint');
+    return BACKENDS.map((row) => ({
+      ...row,
+      terms_accepted: row.terms !== null && this.accepted.has(row.terms.provider),
+      problem: row.name === 'openai_compatible' && served ? null : row.name === 'minimax' && this.keys.has(row.key) ? null : row.problem,
+      address: row.name === 'openai_compatible' ? String(served ?? '') : row.address,
+    }));
   }
 
   private find(id: string | null | undefined): ProposalShown {
@@ -225,6 +246,13 @@ export class MemoryBackend implements Backend {
       if (!known) this.projects = [...this.projects, row];
       return row;
     },
+    'project move': ({ project, to }) => {
+      const row = this.projects.find(({ id, root }) => id === project || root === project);
+      if (!row) throw problem('project_unknown', 'This folder is not registered as a project.', '');
+      if (!to.startsWith('/')) throw problem('project_folder_missing', `${to} is not a folder.`, 'Name a folder that is there.');
+      Object.assign(row, { root: to, present: true });
+      return row;
+    },
     'project remove': ({ project }) => {
       const row = this.projects.find(({ root }) => root === project);
       if (!row) throw problem('project_unknown', 'This folder is not registered as a project.', '');
@@ -295,9 +323,25 @@ export class MemoryBackend implements Backend {
       if (!row) throw problem('setting_unknown', `There is no setting "${key}".`, '');
       return { ...row, file: '/home/ana/.config/skillopt/settings.toml' };
     },
-    'backend list': () => BACKENDS,
+    'backend list': () => this.backends(),
+    'backend servers': () => [
+      { name: 'Ollama', endpoint: 'http://127.0.0.1:11434/v1', models: ['qwen3:8b'] },
+    ],
+    'backend use': ({ backend, endpoint, model, api_key_env }) => {
+      const given: [string, string | null | undefined][] = [['models.backend', backend], ['models.endpoint', endpoint], ['models.model', model], ['models.api_key_env', api_key_env]];
+      const other = this.value('models.backend') !== backend;
+      for (const [key, value] of given) {
+        if (value !== undefined && value !== null) this.settings.set(key, value, null);
+        else if (other) this.settings.set(key, null, null);
+      }
+      return { backend, layer: 'user', changed: [], file: '/home/ana/.config/skillopt/settings.toml' };
+    },
+    'backend accept': ({ providers }) => {
+      for (const provider of providers) this.accepted.add(provider);
+      return { accepted: [...this.accepted], added: [], file: '/home/ana/.config/skillopt/settings.toml' };
+    },
     'backend test': ({ backend }) => {
-      const row = BACKENDS.find(({ name }) => name === backend);
+      const row = this.backends().find(({ name }) => name === backend);
       const trial = { reply: 'ready', model: row?.model ?? '', took_ms: 1_840, cost_micros: 210, input_tokens: 31, cached_tokens: 0, output_tokens: 1, request_thousandths: 0 };
       const failed = row?.problem ?? null;
       return {
@@ -307,7 +351,16 @@ export class MemoryBackend implements Backend {
     },
     status: () => this.supervisor(),
     pause: ({ until }) => {
-      this.pause = until ? { kind: 'until', until } : { kind: 'forever' };
+      const now = new Date();
+      const ends =
+        until === '1h'
+          ? new Date(now.getTime() + 3_600_000)
+          : until === 'tomorrow'
+            ? new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1)
+            : until && until !== 'forever'
+              ? new Date(`${until}T00:00`)
+              : null;
+      this.pause = ends ? { kind: 'until', until: ends.toISOString() } : { kind: 'forever' };
       this.tell({ kind: 'changed' });
       return { pause: this.pause, was_paused: false, message: 'No night begins by itself.' };
     },
@@ -343,6 +396,15 @@ export class MemoryBackend implements Backend {
     'data size': () => ({ database: 18_400_000, copies: 36_100_000, staging: 240_000, backups: 96_000, handoff: 41_000, log: 310_000, total: 55_187_000 }),
     'data export': ({ to }) => ({ applied: true, message: `Everything was copied to ${to}.`, detail: null }),
     'data purge': ({ apply }) => ({ applied: apply === true, message: apply ? 'It was deleted.' : 'This would be deleted.', detail: null }),
+    log: () => ({
+      file: '/home/ana/.local/share/skillopt/cron.log',
+      lines: ['A night of webshop begins.', 'Night 42: better on 5 of 6 held-out tasks; review it.', 'A night of notes waits for 3 answers.'],
+    }),
+    'report show': () => REPORT,
+    'report export': ({ to }) => {
+      if (!to.startsWith('/')) throw problem('report_folder_unusable', `The report cannot be written into ${to}.`, 'Name a file in a folder that is there.');
+      return { file: to, bytes: REPORT.text.length, redacted: REPORT.redacted };
+    },
     doctor: () => ({
       healthy: true,
       tonight: 'read 6 sessions and replay 9 tasks, with at most 84 model calls.',
@@ -434,6 +496,11 @@ export class MemoryBackend implements Backend {
     };
   }
 }
+
+const REPORT = {
+  text: 'SkillOpt report\n===============\n\nVersions and folders\n--------------------\nSkillOpt 0.1.0\nlinux on x86_64\ndata in ~/.local/share/skillopt\n\nThe end of the log\n------------------\nAuthorization: Bearer [REDACTED]\n',
+  redacted: 1,
+};
 
 function invented(): NightRow[] {
   const night = (id: number, project: { id: string }, hours: number, outcome: NightRow['outcome'], reason: string, score: number | null, minutes = 6): NightRow => ({
@@ -527,10 +594,27 @@ const BACKENDS: BackendRow[] = ([
     address: '/usr/bin/codex',
     problem: problem('sign_in_needed', 'Codex is signed out.', 'Sign in with `codex login`, then test it again.'),
   },
+  {
+    name: 'minimax',
+    about: 'MiniMax in either region, by default with the key of MINIMAX_API_KEY.',
+    sides: [],
+    model: 'MiniMax-M2',
+    address: '',
+    problem: problem('api_key_missing', 'The variable MINIMAX_API_KEY is not set, and the keyring has no key of this name.', 'Keep the key in the keyring.'),
+  },
   { name: 'handoff', about: 'A person or another program answers questions written to files.', sides: [], model: '', address: '', problem: null },
-] as Omit<BackendRow, 'terms' | 'terms_accepted' | 'tells_allowance'>[]).map((row) => ({
+] as Omit<BackendRow, 'terms' | 'terms_accepted' | 'tells_allowance' | 'needs' | 'key'>[]).map((row) => ({
   ...row,
-  terms: null,
+  terms:
+    row.name === 'claude'
+      ? {
+          provider: 'claude',
+          about: "Nights run Claude Code by themselves, on your plan or key; Anthropic's terms say what is allowed.",
+          address: 'https://www.anthropic.com/legal',
+        }
+      : null,
   terms_accepted: false,
   tells_allowance: false,
+  needs: row.name === 'openai_compatible' ? ['models.endpoint'] : [],
+  key: { openai_compatible: 'OPENAI_API_KEY', anthropic: 'ANTHROPIC_API_KEY', minimax: 'MINIMAX_API_KEY' }[row.name] ?? '',
 }));

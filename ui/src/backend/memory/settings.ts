@@ -17,6 +17,7 @@ const DEFINITIONS: Definition[] = [
   ['models.target_model', 'haiku', 'The model that does the tasks, when it is another one.'],
   ['models.optimizer_model', 'sonnet', 'The model that mines, judges and proposes, when it is another one.'],
   ['models.endpoint', '', "The base address of the model server; empty for the backend's own."],
+  ['models.api_key_env', '', 'The name of the environment variable that holds the key; never the key itself.'],
   ['changes.skill', true, 'Whether skills are improved.'],
   ['changes.memory', true, 'Whether memory files (CLAUDE.md, AGENTS.md) are improved.'],
   ['changes.target_skill_path', '', 'A skill of your own to improve instead: its SKILL.md, below the project when relative.'],
@@ -34,6 +35,10 @@ const DEFINITIONS: Definition[] = [
   ['privacy.false_alarms', [], 'Texts that look like secrets and are none; they are never redacted.'],
   ['schedule.hour', 3, "The hour of the night's run, local time."],
   ['schedule.minute', 17, "The minute of the night's run."],
+  ['desktop.notifications', 'all', 'Which notifications come by themselves: all, those of decisions and questions that wait, or none.', ['all', 'decisions', 'off']],
+  ['desktop.language', 'system', 'The language of windows, tray and notifications; system for that of the session.', ['system', 'en', 'zh']],
+  ['desktop.theme', 'system', 'The colours of the windows; system for those of the desktop.', ['system', 'light', 'dark']],
+  ['desktop.tray_icon', 'system', "For which panel the tray's icon is drawn; system for the one that goes with the desktop's colours.", ['system', 'light', 'dark']],
 ];
 
 export class InventedSettings {

@@ -1,0 +1,117 @@
+//! The end of the log, as it may be shown and passed on.
+
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use skillopt_core::Problem;
+use skillopt_core::redact::redact;
+use skillopt_core::text::{cut, plain};
+
+use crate::context::App;
+
+/// How much of the end of the log is looked at, in bytes.
+const LOOKED_AT: u64 = 256 * 1024;
+/// The longest line that is shown, in characters.
+const LINE: usize = 500;
+
+/// How much is shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]
+pub struct LogInput {
+    /// At most so many lines, the newest; 0 for a hundred.
+    #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
+    pub lines: usize,
+}
+
+/// The end of the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct LogEnd {
+    /// The file: what nights printed that were started by the app, the daemon or cron.
+    pub file: PathBuf,
+    /// Its last lines, the newest last, without secrets; empty when nothing was printed yet.
+    pub lines: Vec<String>,
+}
+
+/// Shows the end of the log.
+///
+/// Errors: `log_unreadable`.
+pub async fn show(app: &App, input: LogInput) -> Result<LogEnd, Problem> {
+    let most = if input.lines == 0 { 100 } else { input.lines };
+    let file = app.paths.log();
+    let lines = end_of(&file).map_err(|error| {
+        Problem::permanent(
+            "log_unreadable",
+            format!("The log {} cannot be read: {error}.", file.display()),
+            "Look at who may read it; nights go on without it.",
+        )
+    })?;
+    let from = lines.len().saturating_sub(most);
+    Ok(LogEnd {
+        lines: lines[from..].to_vec(),
+        file,
+    })
+}
+
+fn end_of(file: &Path) -> std::io::Result<Vec<String>> {
+    let mut opened = match std::fs::File::open(file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        opened => opened?,
+    };
+    let length = opened.metadata()?.len();
+    opened.seek(SeekFrom::Start(length.saturating_sub(LOOKED_AT)))?;
+    let mut bytes = Vec::new();
+    opened.take(LOOKED_AT).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    // A key may span lines: secrets are taken out of the whole.
+    let clean = redact(&text).text;
+    let mut lines = clean.lines();
+    if length > LOOKED_AT {
+        // The beginning of this one is missing.
+        lines.next();
+    }
+    Ok(lines.map(|line| plain(&cut(line, LINE))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_home::{TestHome, block_on};
+
+    fn shown(home: &TestHome, lines: usize) -> Vec<String> {
+        block_on(show(&home.app, LogInput { lines })).unwrap().lines
+    }
+
+    fn write(home: &TestHome, text: &[u8]) {
+        skillopt_store::files::write_private(&home.app.paths.log(), text).unwrap();
+    }
+
+    #[test]
+    fn the_newest_lines_are_shown_without_secrets_and_escapes() {
+        let home = TestHome::new();
+        assert_eq!(shown(&home, 0), [""; 0]);
+        let secret = format!("sk-ant-api03-{}", "A1b2C3d4".repeat(8));
+        write(
+            &home,
+            format!("one\ntwo {secret}\n\u{1b}[31mthree \u{202e}\n").as_bytes(),
+        );
+        let lines = shown(&home, 2);
+        assert_eq!(lines.len(), 2);
+        assert!(lines[0].starts_with("two [REDACTED"), "{lines:?}");
+        assert_eq!(lines[1], "\u{fffd}[31mthree \u{fffd}");
+    }
+
+    #[test]
+    fn a_huge_log_of_any_bytes_is_bounded() {
+        let home = TestHome::new();
+        let mut bytes = vec![0xff; 3_000_000];
+        bytes.extend(b"\nlast\n");
+        write(&home, &bytes);
+        assert_eq!(shown(&home, 5), ["last"]);
+        write(&home, &[b'x'; 100_000]);
+        let lines = shown(&home, 5);
+        assert_eq!((lines.len(), lines[0].chars().count()), (1, LINE + 2));
+    }
+}

@@ -1,0 +1,97 @@
+// What settings of the app do to the window, the pause, the log, the report, and a project that has gone.
+import assert from 'node:assert/strict';
+
+import { accessible, open, settled } from './window.mjs';
+
+const shows = (page, selector, text) => page.locator(selector, { hasText: text }).first().waitFor();
+
+async function speaksTheLanguageOfTheSetting(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/settings' });
+  await settled(page);
+  await page.getByLabel('Language', { exact: true }).selectOption('zh');
+  await shows(page, 'h1', '设置');
+  await page.getByLabel('语言', { exact: true }).selectOption('en');
+  await shows(page, 'h1', 'Settings');
+  await close();
+}
+
+async function showsTheColoursOfTheSetting(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/settings' });
+  await settled(page);
+  const colour = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  const light = await colour();
+  await page.getByLabel('Colours', { exact: true }).selectOption('dark');
+  await page.locator('html[data-theme="dark"]').waitFor({ state: 'attached' });
+  assert.notEqual(await colour(), light);
+  await close();
+}
+
+async function pausesAndGoesOn(chrome, url) {
+  for (const route of ['#/overview', '#/settings']) {
+    const { page, close } = await open(chrome, url, { route });
+    await settled(page);
+    for (const choice of ['For an hour', 'Until tomorrow', 'Until I resume']) {
+      await page.getByRole('button', { name: 'Pause…' }).click();
+      await page.getByRole('button', { name: choice }).click();
+      await shows(page, '.note', 'Nights are paused');
+      await page.getByRole('button', { name: 'Resume' }).click();
+    }
+    await page.getByRole('button', { name: 'Pause…' }).click();
+    await page.getByLabel('Until the day').fill('2026-12-24');
+    await accessible(page, `the pause at ${route}`);
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
+    await shows(page, '.note', 'Dec 24');
+    await close();
+  }
+}
+
+async function showsTheLogAndTheReportBeforeItIsWritten(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/settings' });
+  await settled(page);
+  await page.getByRole('button', { name: 'Show the last lines' }).click();
+  await shows(page, 'pre', 'Night 42');
+  assert.equal(await page.getByLabel('Write it to this file').count(), 0, 'nothing is written unseen');
+  await page.getByRole('button', { name: 'Show the report' }).click();
+  await shows(page, 'pre', 'SkillOpt report');
+  await page.getByLabel('Write it to this file').fill('report.txt');
+  await page.getByRole('button', { name: 'Write', exact: true }).click();
+  await shows(page, '[role=alert]', 'cannot be written');
+  await page.getByLabel('Write it to this file').fill('/home/ana/report.txt');
+  await page.getByRole('button', { name: 'Write', exact: true }).click();
+  await shows(page, '.note', 'The report is in /home/ana/report.txt.');
+  await accessible(page, 'the log and the report');
+  await close();
+}
+
+async function findsAProjectThatMoved(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/overview', data: 'gone' });
+  await settled(page);
+  await shows(page, '.note', 'The folder is gone.');
+  await accessible(page, 'a project that has gone');
+  await page.getByRole('link', { name: 'Settings of webshop' }).click();
+  await shows(page, 'h1', 'Settings of webshop');
+  await page.getByLabel('It is now in').fill('/home/ana/work/webshop');
+  await page.getByRole('button', { name: 'Use this folder' }).click();
+  await shows(page, '.toast', 'its nights and proposals stayed with it');
+  await page.locator('.note', { hasText: 'The folder is gone.' }).waitFor({ state: 'detached' });
+  await close();
+}
+
+export async function settings(chrome, url) {
+  const flows = [
+    speaksTheLanguageOfTheSetting,
+    showsTheColoursOfTheSetting,
+    pausesAndGoesOn,
+    showsTheLogAndTheReportBeforeItIsWritten,
+    findsAProjectThatMoved,
+  ];
+  for (const flow of flows) {
+    try {
+      await flow(chrome, url);
+    } catch (error) {
+      error.message = `${flow.name}: ${error.message}`;
+      throw error;
+    }
+  }
+  return `${flows.length} flows`;
+}
