@@ -173,6 +173,10 @@ impl Host {
             Ok(waiting) => self.waiting = waiting,
             Err(problem) => eprintln!("{problem}"),
         }
+        // Settings that cannot be read are told of elsewhere; the words stay.
+        if let Ok(resolved) = self.app.settings(None) {
+            self.words = Words::chosen(resolved.settings.language);
+        }
         let now = ZonedDateTime::now();
         if let Some(tray) = &self.tray {
             tray.change(Face::of(state, &self.waiting, &self.words, &now))

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::ZonedDateTime;
 use skillopt_app::supervisor::FirstLine;
+use skillopt_app::types::Language;
 
 const ENGLISH: &str = include_str!("../strings/en.json");
 const CHINESE: &str = include_str!("../strings/zh-CN.json");
@@ -16,6 +17,14 @@ impl Words {
     /// The language of the session: Chinese where it is asked for, else English.
     pub(crate) fn of_the_session() -> Self {
         Self::in_language(&language())
+    }
+
+    /// The language that `desktop.language` names.
+    pub(crate) fn chosen(language: Language) -> Self {
+        match language {
+            Language::System => Self::of_the_session(),
+            Language::English | Language::Chinese => Self::in_language(language.id()),
+        }
     }
 
     fn in_language(language: &str) -> Self {
@@ -180,6 +189,12 @@ mod tests {
         for (name, text) in &english.0 {
             assert_eq!(places(text), places(&chinese.0[name]), "{name}");
         }
+    }
+
+    #[test]
+    fn the_setting_decides_the_language() {
+        assert_eq!(Words::chosen(Language::English).say("quit"), "Quit");
+        assert_eq!(Words::chosen(Language::Chinese).say("quit"), "退出");
     }
 
     #[test]

@@ -52,6 +52,7 @@ pub mod types {
     pub use skillopt_models::local::LocalServer;
     pub use skillopt_models::price::shown as amount;
     pub use skillopt_models::{Keyring, Spend};
+    pub use skillopt_settings::Language;
     pub use skillopt_sleep::experiment::Experiment;
     pub use skillopt_sleep::report::{NightReport, SkipCount};
     pub use skillopt_store::attempts::Spend as NightSpend;

@@ -212,18 +212,6 @@ words! {
 }
 
 words! {
-    /// For which panel the tray's icon is drawn.
-    TrayIcon {
-        /// The one that goes with the colours of the desktop.
-        System = "system",
-        /// A light one.
-        Light = "light",
-        /// A dark one.
-        Dark = "dark",
-    }
-}
-
-words! {
     /// Which notifications come by themselves.
     Notifications {
         /// What waits for a decision or an answer, and trouble that lasts.
@@ -408,12 +396,6 @@ pub(crate) const LANGUAGES: Choices = Choices {
 
 pub(crate) const THEMES: Choices = Choices {
     words: Theme::WORDS,
-    aliases: &[],
-    absent: &[],
-};
-
-pub(crate) const TRAY_ICONS: Choices = Choices {
-    words: TrayIcon::WORDS,
     aliases: &[],
     absent: &[],
 };

@@ -5,8 +5,7 @@ use serde_json::Value;
 use crate::choice::{
     APIS, AZURE_AUTHS, Api, AzureAuth, GATE_MODES, GateMode, LANGUAGES, LEGACY_THINKINGS, Language,
     LegacyThinking, METRICS, Metric, NOTIFICATIONS, Notifications, REGIONS, Region, SCOPES,
-    SOURCES, STAGINGS, Scope, Source, Staging, THEMES, THINKINGS, TRAY_ICONS, Theme, Thinking,
-    TrayIcon,
+    SOURCES, STAGINGS, Scope, Source, Staging, THEMES, THINKINGS, Theme, Thinking,
 };
 use crate::kind::{CRON, DAYS, HOURS, Kind, TIME, ZONE};
 
@@ -445,8 +444,6 @@ settings! {
     desktop.language: Language = Language::System, of(Kind::Choice(&LANGUAGES), "language").free();
     /// The colours of the windows; system for those of the desktop.
     desktop.theme: Theme = Theme::System, of(Kind::Choice(&THEMES), "theme").free();
-    /// For which panel the tray's icon is drawn; system for the one that goes with the desktop's colours.
-    desktop.tray_icon: TrayIcon = TrayIcon::System, of(Kind::Choice(&TRAY_ICONS), "tray-icon").free();
 }
 
 /// The groups of settings, in the order of the settings file, and what each is about.

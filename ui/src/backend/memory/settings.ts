@@ -38,7 +38,6 @@ const DEFINITIONS: Definition[] = [
   ['desktop.notifications', 'all', 'Which notifications come by themselves: all, those of decisions and questions that wait, or none.', ['all', 'decisions', 'off']],
   ['desktop.language', 'system', 'The language of windows, tray and notifications; system for that of the session.', ['system', 'en', 'zh']],
   ['desktop.theme', 'system', 'The colours of the windows; system for those of the desktop.', ['system', 'light', 'dark']],
-  ['desktop.tray_icon', 'system', "For which panel the tray's icon is drawn; system for the one that goes with the desktop's colours.", ['system', 'light', 'dark']],
 ];
 
 export class InventedSettings {

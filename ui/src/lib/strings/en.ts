@@ -336,7 +336,6 @@ export const en = {
     'desktop.notifications': 'Notifications',
     'desktop.language': 'Language',
     'desktop.theme': 'Colours',
-    'desktop.tray_icon': 'Icon of the tray',
     'privacy.evidence_days': 'Keep prompts and replies (days)',
     'privacy.false_alarms': 'Texts that look like secrets and are none',
   } as Record<string, string>,

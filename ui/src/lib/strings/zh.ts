@@ -312,7 +312,6 @@ export const zh: Strings = {
     'desktop.notifications': '通知',
     'desktop.language': '语言',
     'desktop.theme': '颜色',
-    'desktop.tray_icon': '托盘图标',
     'privacy.evidence_days': '保留提示和回答（天）',
     'privacy.false_alarms': '看似机密但并非机密的文本',
   },
