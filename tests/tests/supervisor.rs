@@ -325,6 +325,60 @@ async fn a_night_waits_for_its_conditions_and_says_so_unless_it_is_asked_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_night_that_waited_until_its_time_was_over_is_recorded_and_blocks_no_other() {
+    let mut place = Place::new();
+    let sys = place.home.path().join("sys");
+    let supplies = sys.join("class/power_supply/BAT0");
+    std::fs::create_dir_all(&supplies).expect("a folder");
+    let battery = |file: &str, text: &str| {
+        std::fs::write(supplies.join(file), text).expect("a file");
+    };
+    battery("type", "Battery");
+    battery("status", "Discharging");
+    battery("capacity", "12");
+    let sys = sys.to_str().expect("text").to_owned();
+    place.settings.push(("SYSFS_PATH".to_owned(), sys));
+    place.set("BATTERY_AT_LEAST", "50");
+    place.set("CATCH_UP_HOURS", "6");
+    let project = place.register();
+    let supervisor = place.start();
+    until(&supervisor, is_here).await;
+    place.go_to(&supervisor, "2026-06-10T03:20:00Z");
+    until(&supervisor, |state| !only(state).waits.is_empty()).await;
+    // The clock is set back two hours: the night is to come once more, and was not missed.
+    place.go_to(&supervisor, "2026-06-10T01:20:00Z");
+    let state = until(&supervisor, |state| only(state).waits.is_empty()).await;
+    assert_eq!(only(&state).missed, None);
+    // Nine hours of sleep: its time is over when the computer wakes up.
+    place.go_to(&supervisor, "2026-06-10T10:20:00Z");
+    let state = until(&supervisor, |state| only(state).missed.is_some()).await;
+    let missed = only(&state).missed.clone().expect("a night left out");
+    assert_eq!(missed.reason, "Missed: waiting for power.");
+    assert_eq!(missed.slot.to_string(), "2026-06-10T03:17:00");
+    assert_eq!(only(&state).failures, 0);
+    let rows = place.rows(&project);
+    assert_eq!(
+        (rows.len(), rows[0].state, rows[0].tries),
+        (1, State::GivenUp, 0)
+    );
+
+    // The next one runs, and a day later nobody speaks of the other.
+    battery("capacity", "90");
+    place.go_to(&supervisor, "2026-06-11T03:17:00Z");
+    until(&supervisor, |state| {
+        has_ended(state)
+            && only(state)
+                .last
+                .as_ref()
+                .is_some_and(|last| last.outcome == Outcome::Proposed)
+    })
+    .await;
+    place.go_to(&supervisor, "2026-06-11T11:00:00Z");
+    until(&supervisor, |state| only(state).missed.is_none()).await;
+    supervisor.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_night_whose_process_dies_is_tried_again_given_up_and_told_after_three() {
     let place = Place::new();
     let project = place.register();

@@ -39,8 +39,8 @@ pub use look::look;
 pub(crate) use look::readiness;
 pub use rules::{Schedule, Upcoming, upcoming};
 pub use state::{
-    ATTENTION_AFTER, FirstLine, Last, Overall, ProjectState, Running, Supervising, SupervisorState,
-    Why, at_in_words,
+    ATTENTION_AFTER, FirstLine, Last, Missed, Overall, ProjectState, Running, Supervising,
+    SupervisorState, Why, at_in_words,
 };
 pub use work::{Handle, Supervisor};
 

@@ -3,7 +3,8 @@
 //!
 //! A night of a schedule is named by its slot, the local time of its rule. Its row is opened when it is
 //! first tried and closed when it is over, so that one that was cut short is tried again, and one that
-//! is over never is.
+//! is over never is. One that is due and waits has a row as well, of no tries: should its time be over
+//! before it begins, that says why it was left out.
 
 use jiff::civil::DateTime;
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -20,11 +21,11 @@ use crate::words::words;
 words! {
     /// Where a night of a schedule stands.
     State {
-        /// It was tried and is not over.
+        /// It was tried, or waits to be, and is not over.
         Open = "open",
         /// It is over, however it ended.
         Done = "done",
-        /// It was tried and will not be again.
+        /// It is not over, and will not be tried again.
         GivenUp = "given_up",
     }
 }
@@ -40,7 +41,7 @@ pub struct ScheduledNight {
     pub state: State,
     /// It was missed and caught up.
     pub caught_up: bool,
-    /// How often it was begun.
+    /// How often it was begun; 0 for one that waits, or was left out.
     pub tries: u64,
     /// The night in the store, once there is one.
     pub night: Option<i64>,
@@ -50,7 +51,7 @@ pub struct ScheduledNight {
     pub reason: String,
     /// An open one is not tried again before.
     pub not_before: Option<Instant>,
-    /// When it was first tried.
+    /// When it was first tried, or was seen to wait.
     pub started_at: Instant,
     /// When the last try ended.
     pub ended_at: Option<Instant>,
@@ -115,10 +116,36 @@ pub fn begin(tx: &Tx<'_>, project: &str, slot: DateTime, caught_up: bool) -> Res
     tx.execute(
         "INSERT INTO scheduled_night (project, slot, state, caught_up, tries, started_at)
          VALUES (?1, ?2, 'open', ?3, 1, ?4)
-         ON CONFLICT (project, slot) DO UPDATE SET tries = tries + 1, outcome = NULL, not_before = NULL,
-             ended_at = NULL, caught_up = caught_up OR excluded.caught_up
-             WHERE state = 'open'",
+         ON CONFLICT (project, slot) DO UPDATE SET state = 'open', tries = tries + 1, outcome = NULL, reason = '',
+             not_before = NULL, ended_at = NULL, caught_up = caught_up OR excluded.caught_up
+             WHERE state = 'open' OR tries = 0",
         (project, text(slot), caught_up, At(tx.now())),
+    )?;
+    Ok(())
+}
+
+/// A night is due and waits; `reason` says in a sentence why it was left out, should it come to that.
+pub fn wait(
+    tx: &Tx<'_>,
+    project: &str,
+    slot: DateTime,
+    caught_up: bool,
+    reason: &str,
+) -> Result<(), Fault> {
+    tx.execute(
+        "INSERT INTO scheduled_night (project, slot, state, caught_up, tries, reason, started_at)
+         VALUES (?1, ?2, 'open', ?3, 0, ?4, ?5)
+         ON CONFLICT (project, slot) DO UPDATE SET reason = excluded.reason WHERE state = 'open' AND tries = 0",
+        (project, text(slot), caught_up, reason, At(tx.now())),
+    )?;
+    Ok(())
+}
+
+/// What waits no longer does, and was not missed: its rule has changed.
+pub fn forget_waits(tx: &Tx<'_>, project: &str) -> Result<(), Fault> {
+    tx.execute(
+        "DELETE FROM scheduled_night WHERE project = ?1 AND state = 'open' AND tries = 0",
+        [project],
     )?;
     Ok(())
 }
@@ -184,14 +211,14 @@ pub fn list(db: &Connection, project: &str, limit: usize) -> Result<Vec<Schedule
 }
 
 /// The slot of the last night that is over, among those up to `latest`: a clock that was wrong for a
-/// while may have left later ones.
+/// while may have left later ones. One that was left out does not count: it may still be begun by hand.
 pub fn completed(
     db: &Connection,
     project: &str,
     latest: DateTime,
 ) -> Result<Option<DateTime>, Fault> {
     let found: Option<String> = db.query_row(
-        "SELECT max(slot) FROM scheduled_night WHERE project = ?1 AND slot <= ?2 AND state <> 'open'",
+        "SELECT max(slot) FROM scheduled_night WHERE project = ?1 AND slot <= ?2 AND state <> 'open' AND tries > 0",
         (project, text(latest)),
         |row| row.get(0),
     )?;
@@ -203,7 +230,8 @@ pub fn completed(
 /// Open nights of a project other than `slot` will not be tried again: their time is over.
 pub fn give_up_others(tx: &Tx<'_>, project: &str, slot: Option<DateTime>) -> Result<usize, Fault> {
     Ok(tx.execute(
-        "UPDATE scheduled_night SET state = 'given_up', ended_at = coalesce(ended_at, ?3)
+        "UPDATE scheduled_night SET state = 'given_up', ended_at = coalesce(ended_at, ?3),
+             outcome = CASE WHEN tries = 0 THEN 'deferred' ELSE outcome END
          WHERE project = ?1 AND slot IS NOT ?2 AND state = 'open'",
         (project, slot.map(text), At(tx.now())),
     )?)

@@ -1304,6 +1304,19 @@ export type LogInput = {
 lines?: number, };
 
 /**
+ * A night that never began: what it waited for did not come before its time was over.
+ */
+export type Missed = { 
+/**
+ * The local time of its rule.
+ */
+slot: string, 
+/**
+ * What it waited for last, in a sentence: "Missed: waiting for power."
+ */
+reason: string, };
+
+/**
  * The models that really answered, by their own account; else those that were asked for.
  */
 export type ModelsAnswered = { 
@@ -2002,6 +2015,10 @@ running: Running | null,
  */
 last: Last | null, 
 /**
+ * The last night of its schedule that was left out, for a day.
+ */
+missed: Missed | null, 
+/**
  * Proposals that wait for a decision.
  */
 pending: number, 
@@ -2010,7 +2027,7 @@ pending: number,
  */
 failures: number, 
 /**
- * What is wrong with its settings, in a sentence; it has no next night then.
+ * What is wrong with its settings, which then give it no next night, or with its folder, in a sentence.
  */
 problem: string | null, };
 

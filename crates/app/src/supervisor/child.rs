@@ -92,7 +92,8 @@ pub(super) fn start(
 }
 
 impl Child {
-    /// Waits for the end. Once `stop` is raised the whole group is asked to end, and killed after `grace`.
+    /// Waits for the end. Once `stop` is raised the whole group is asked to end, and killed after `grace`, or
+    /// when `stop` drops everything.
     pub(super) async fn end(mut self, project: String, stop: CancelToken, grace: Duration) -> Exit {
         let output = self.process.stdout().take();
         let reading = tokio::spawn(async move {
@@ -107,7 +108,7 @@ impl Child {
         };
         let status = match ended {
             Some(status) => status,
-            None => self.stopped(grace).await,
+            None => self.stopped(&stop, grace).await,
         };
         let output = timeout(LAST_WORDS, reading).await;
         let output = output.ok().and_then(Result::ok).unwrap_or_default();
@@ -118,20 +119,24 @@ impl Child {
         }
     }
 
-    async fn stopped(&mut self, grace: Duration) -> io::Result<ExitStatus> {
+    async fn stopped(&mut self, stop: &CancelToken, grace: Duration) -> io::Result<ExitStatus> {
         #[cfg(unix)]
         {
             const SIGTERM: i32 = 15;
-            if self.process.signal(SIGTERM).is_ok()
-                && let Ok(status) = timeout(grace, self.process.inner_mut().wait()).await
-            {
-                // What it started and left behind ends with it.
-                let _ = self.process.start_kill();
-                return status;
+            if self.process.signal(SIGTERM).is_ok() {
+                let ended = tokio::select! {
+                    ended = timeout(grace, self.process.inner_mut().wait()) => ended.ok(),
+                    () = stop.dropped() => None,
+                };
+                if let Some(status) = ended {
+                    // What it started and left behind ends with it.
+                    let _ = self.process.start_kill();
+                    return status;
+                }
             }
         }
         #[cfg(not(unix))]
-        let _ = grace;
+        let _ = (stop, grace);
         self.process.start_kill()?;
         self.process.inner_mut().wait().await
     }

@@ -13,12 +13,14 @@ use skillopt_store::scheduled::{self, ScheduledNight, State};
 use skillopt_store::{Connection, Fault, attempts, calls, locks, proposals, stages};
 
 use super::rules::Schedule;
-use super::state::{Last, ProjectState, Running, Why};
+use super::state::{Last, Missed, ProjectState, Running, Why};
 use super::survey::Start;
 use crate::context::App;
 
 /// How many of a project's latest nights are looked at.
 const LATEST: usize = 10;
+/// How long it is said that a night was left out.
+const NEWS: SignedDuration = SignedDuration::from_hours(24);
 /// How long a night that was begun is tried again.
 const PERSISTENCE: SignedDuration = SignedDuration::from_hours(24);
 
@@ -38,6 +40,7 @@ pub(super) struct Facts {
     pub(super) holder: Option<String>,
     pub(super) running: Option<Running>,
     pub(super) last: Option<Last>,
+    pub(super) missed: Option<Missed>,
     pub(super) pending: usize,
     pub(super) failures: u32,
 }
@@ -129,13 +132,22 @@ impl Facts {
             unknown,
             running: self.running.clone(),
             last: self.last.clone(),
+            missed: self.missed.clone(),
             pending: self.pending,
             failures: self.failures,
-            problem: self
-                .schedule
-                .as_ref()
-                .err()
-                .map(|problem| problem.message.clone()),
+            problem: self.problem(),
+        }
+    }
+
+    /// What the user has to put right before another night can run.
+    fn problem(&self) -> Option<String> {
+        match &self.schedule {
+            Err(problem) => Some(problem.message.clone()),
+            Ok(schedule) if !self.present && (schedule.nightly || self.requested) => Some(format!(
+                "Its folder {} is not there: put it back, say where it is now (`skillopt project move`), or remove the project.",
+                self.project.root
+            )),
+            Ok(_) => None,
         }
     }
 }
@@ -207,9 +219,9 @@ pub(super) fn facts(
     Ok(Facts {
         present: Path::new(&project.root).is_dir(),
         row: due.and_then(|slot| rows.iter().find(|row| row.slot == slot).cloned()),
-        left_over: rows
-            .iter()
-            .any(|row| row.state == State::Open && Some(row.slot) != due),
+        left_over: rows.iter().any(|row| {
+            row.state == State::Open && Some(row.slot) != due && !is_to_come(row, &decision)
+        }),
         new_rule: since.is_none(),
         requested,
         holder: holder
@@ -217,12 +229,18 @@ pub(super) fn facts(
             .map(|holder| holder.to_string()),
         failures: failures(&rows, &nights),
         last: last(&rows, &nights),
+        missed: missed(&rows, now),
         running,
         pending,
         decision,
         schedule,
         project,
     })
+}
+
+/// Whether a night that waited is to come once more: the clock was set back.
+fn is_to_come(row: &ScheduledNight, decision: &Decision) -> bool {
+    row.tries == 0 && matches!(decision, Decision::Sleep(next) if next.slot == row.slot)
 }
 
 const fn due_slot(decision: &Decision) -> Option<DateTime> {
@@ -248,6 +266,7 @@ fn decide(
     }
     let begun = rows.iter().find(|row| {
         row.state == State::Open
+            && row.tries > 0
             && rule.is_new(row.slot, completed)
             && row.slot <= Rule::believable(now, &schedule.zone)
     });
@@ -279,7 +298,7 @@ fn progress(db: &Connection, night: &Night, now: Instant, ours: bool) -> Result<
     let supervised = ours
         || scheduled::list(db, &night.project, 1)?
             .first()
-            .is_some_and(|row| row.state == State::Open && row.outcome.is_none());
+            .is_some_and(|row| row.state == State::Open && row.tries > 0 && row.outcome.is_none());
     Ok(Running {
         night: Some(night.id),
         since: Some(night.resumed_at.min(now)),
@@ -308,11 +327,22 @@ fn failures(rows: &[ScheduledNight], nights: &[&Night]) -> u32 {
         .max();
     let series = rows
         .iter()
-        .filter(|row| row.state != State::Open)
+        .filter(|row| row.state != State::Open && row.tries > 0)
         .take_while(|row| row.outcome == Some(Outcome::Failed))
         .filter(|row| row.ended_at > good_since)
         .count();
     u32::try_from(series).unwrap_or(u32::MAX)
+}
+
+/// The newest night that was left out, for a day.
+fn missed(rows: &[ScheduledNight], now: Instant) -> Option<Missed> {
+    rows.iter()
+        .filter(|row| row.state == State::GivenUp && row.tries == 0)
+        .find(|row| row.ended_at.is_some_and(|at| now.duration_since(at) < NEWS))
+        .map(|row| Missed {
+            slot: row.slot,
+            reason: row.reason.clone(),
+        })
 }
 
 /// The last night of whatever origin. One of the schedule that could not even begin has no night.

@@ -63,7 +63,10 @@ fn settle_slot(
     stopping: bool,
 ) -> Result<(), Problem> {
     let (store, project) = (&app.store, exit.project.as_str());
-    let row = store.read(|db| scheduled::get(db, project, slot))?;
+    // One that only waited was not begun by anybody.
+    let row = store
+        .read(|db| scheduled::get(db, project, slot))?
+        .filter(|row| row.tries > 0);
     if row.as_ref().is_some_and(|row| row.state != State::Open) {
         return Ok(());
     }

@@ -160,6 +160,17 @@ pub struct Last {
     pub caught_up_for: Option<jiff::civil::DateTime>,
 }
 
+/// A night that never began: what it waited for did not come before its time was over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Missed {
+    /// The local time of its rule.
+    #[cfg_attr(feature = "typescript", ts(type = "string"))]
+    pub slot: jiff::civil::DateTime,
+    /// What it waited for last, in a sentence: "Missed: waiting for power."
+    pub reason: String,
+}
+
 /// One project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -188,11 +199,13 @@ pub struct ProjectState {
     pub running: Option<Running>,
     /// How the last night ended.
     pub last: Option<Last>,
+    /// The last night of its schedule that was left out, for a day.
+    pub missed: Option<Missed>,
     /// Proposals that wait for a decision.
     pub pending: usize,
     /// How many scheduled nights failed in a row, the last one included.
     pub failures: u32,
-    /// What is wrong with its settings, in a sentence; it has no next night then.
+    /// What is wrong with its settings, which then give it no next night, or with its folder, in a sentence.
     pub problem: Option<String>,
 }
 
@@ -251,6 +264,17 @@ impl Why {
             Self::FolderMissing => "Its folder is not there".to_owned(),
             Self::NobodySupervises => "Neither the app nor `skillopt daemon` runs".to_owned(),
         }
+    }
+}
+
+impl Why {
+    /// The sentence of a night that was left out for it: "Missed: waiting for power."
+    #[must_use]
+    pub(super) fn missed(&self, now: Instant, zone: &TimeZone) -> String {
+        let sentence = self.sentence(now, zone);
+        let mut letters = sentence.chars();
+        let first = letters.next().map(|first| first.to_lowercase().to_string());
+        format!("Missed: {}{}.", first.unwrap_or_default(), letters.as_str())
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use skillopt_core::schedule::{Due, Pause, Surroundings, Unknown};
+use skillopt_core::schedule::{Decision, Due, Pause, Surroundings, Unknown};
 use skillopt_core::{Instant, Problem};
 use skillopt_store::nights::Outcome;
 use skillopt_store::projects::{self, Project};
@@ -41,6 +41,19 @@ pub(super) struct Start {
     pub(super) keep_awake: bool,
 }
 
+/// A night that is due and waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Held {
+    /// Id of the project.
+    pub(super) project: String,
+    /// The local time of its rule.
+    pub(super) slot: DateTime,
+    /// It was missed and is to be caught up.
+    pub(super) caught_up: bool,
+    /// Why it was left out, should it come to that, in a sentence.
+    pub(super) reason: String,
+}
+
 /// The state, and what follows from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Plan {
@@ -48,6 +61,8 @@ pub(super) struct Plan {
     pub(super) state: SupervisorState,
     /// What may begin now, in this order.
     pub(super) starts: Vec<Start>,
+    /// Nights that wait, as far as that is not written down.
+    pub(super) held: Vec<Held>,
     /// When something changes by itself next: a night is due, a try may be made again, a pause ends.
     pub(super) next: Option<Instant>,
 }
@@ -154,6 +169,7 @@ impl Survey {
         let mut order: Vec<usize> = (0..self.projects.len()).collect();
         order.sort_by_key(|index| self.projects[*index].place());
         let mut starts = Vec::new();
+        let mut held = Vec::new();
         let mut waits: BTreeMap<usize, (Vec<Why>, Vec<_>)> = BTreeMap::new();
         for index in order {
             let facts = &self.projects[index];
@@ -176,6 +192,7 @@ impl Survey {
                     why.push(Why::NobodySupervises);
                 }
             }
+            held.extend(why.first().and_then(|why| self.held(facts, why)));
             waits.insert(index, (why, unknown));
         }
         let projects: Vec<ProjectState> = self
@@ -203,7 +220,26 @@ impl Survey {
             next: self.next(&state),
             state,
             starts,
+            held,
         }
+    }
+
+    /// What is to be written down of a night that is due and waits; nothing of one that was begun.
+    fn held(&self, facts: &Facts, why: &Why) -> Option<Held> {
+        let Decision::Run { due, caught_up } = &facts.decision else {
+            return None;
+        };
+        let reason = why.missed(self.now, &TimeZone::system());
+        let known = facts
+            .row
+            .as_ref()
+            .is_some_and(|row| row.tries > 0 || row.reason == reason);
+        (!known).then(|| Held {
+            project: facts.project.id.clone(),
+            slot: due.slot,
+            caught_up: *caught_up,
+            reason,
+        })
     }
 
     /// Why a night that is due or was asked for waits, and what could not be looked at; `None` when none

@@ -19,7 +19,7 @@ use super::order::{self, Target};
 use super::poke::Ear;
 use super::settle::{Night, settle};
 use super::state::{Overall, Supervising, SupervisorState};
-use super::survey::{Plan, Start, Survey};
+use super::survey::{Held, Plan, Start, Survey};
 use super::{Launch, surroundings};
 use crate::context::App;
 use crate::handoff;
@@ -43,6 +43,8 @@ pub struct Supervisor;
 #[derive(Clone)]
 pub struct Handle {
     app: App,
+    /// The one that [`Work`] raises.
+    stop: CancelToken,
     words: mpsc::UnboundedSender<Word>,
     state: watch::Receiver<SupervisorState>,
     task: Arc<Mutex<Option<JoinHandle<()>>>>,
@@ -72,6 +74,7 @@ impl Supervisor {
             Arc::clone(&app.environment),
             words.downgrade(),
         ));
+        let stop = CancelToken::new();
         let work = Work {
             app: app.clone(),
             launch,
@@ -80,7 +83,7 @@ impl Supervisor {
             exits_in,
             exits,
             children: BTreeMap::new(),
-            stop: CancelToken::new(),
+            stop: stop.clone(),
             lock: None,
             ear: Ear::deaf(),
             awake: None,
@@ -92,6 +95,7 @@ impl Supervisor {
         let task = tokio::spawn(work.run());
         Handle {
             app,
+            stop,
             words,
             state,
             task: Arc::new(Mutex::new(Some(task))),
@@ -135,6 +139,11 @@ impl Handle {
     fn then_look<T>(&self, result: Result<T, Problem>) -> Result<T, Problem> {
         self.poke();
         result
+    }
+
+    /// Gives the nights that [`shutdown`](Self::shutdown) ends no more time.
+    pub fn hurry(&self) {
+        self.stop.drop_all();
     }
 
     /// Ends the nights this process started, within a bound, writes down that they were interrupted, and
@@ -270,6 +279,7 @@ impl Work {
             }
             plan = self.plan().await?;
         }
+        self.write_down(&plan.held)?;
         self.stay_awake().await;
         let wait = self.wait(&plan);
         self.state.send_if_modified(|state| {
@@ -284,8 +294,8 @@ impl Work {
         let ours: BTreeSet<String> = self.children.keys().cloned().collect();
         let mut survey = self.survey(ours.clone()).await?;
         if self.lock.is_some() {
-            self.tidy(&survey)?;
-            if self.ask_for_what_is_answered(&survey)? {
+            let tidied = self.tidy(&survey)?;
+            if self.ask_for_what_is_answered(&survey)? || tidied {
                 survey = self.survey(ours).await?;
             }
         }
@@ -327,19 +337,33 @@ impl Work {
         })
     }
 
-    /// Writes down rules that are new, and gives up nights whose time is over.
-    fn tidy(&self, survey: &Survey) -> Result<(), Problem> {
+    /// Writes down rules that are new, and gives up nights whose time is over; whether there were any.
+    fn tidy(&self, survey: &Survey) -> Result<bool, Problem> {
         let over: Vec<_> = survey.over().collect();
         let rules: Vec<_> = survey.new_rules().collect();
         if over.is_empty() && rules.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         self.app.store.commit("tidy schedule", |tx| {
             for (project, rule) in &rules {
                 scheduled::set_rule(tx, project, rule)?;
+                scheduled::forget_waits(tx, project)?;
             }
             for (project, slot) in &over {
                 scheduled::give_up_others(tx, project, *slot)?;
+            }
+            Ok(true)
+        })
+    }
+
+    /// Writes down which nights wait, so that one that never begins is not lost without a word.
+    fn write_down(&self, held: &[Held]) -> Result<(), Problem> {
+        if held.is_empty() || self.lock.is_none() {
+            return Ok(());
+        }
+        self.app.store.commit("nights wait", |tx| {
+            for one in held {
+                scheduled::wait(tx, &one.project, one.slot, one.caught_up, &one.reason)?;
             }
             Ok(())
         })
