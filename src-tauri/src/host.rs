@@ -1,6 +1,9 @@
 //! The process of the tray: it keeps the schedule, shows the icon, tells what has to be told, and opens
 //! windows in a process of their own.
 
+mod orders;
+mod stuck;
+
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -9,11 +12,12 @@ use jiff::ZonedDateTime;
 use skillopt_app::commands::{self, Command, Output};
 use skillopt_app::context::App;
 use skillopt_app::notices::{self, WaitingProposal};
-use skillopt_app::proposal::{AdoptInput, RejectInput, RollbackInput};
-use skillopt_app::supervisor::{Handle, Launch, Supervisor, SupervisorState, order};
+use skillopt_app::supervisor::{Handle, Launch, Supervisor, SupervisorState};
 use skillopt_app::{Nothing, Problem};
 use tokio::sync::mpsc::{self, UnboundedSender};
+use tokio::sync::watch;
 
+use crate::display::Display;
 use crate::instance::{self, Claim, First};
 use crate::menu::{Face, Order};
 use crate::notify::Card;
@@ -25,6 +29,9 @@ use crate::words::Words;
 
 /// How often the face is looked at again when nothing happens: "today" becomes "tomorrow".
 const REFRESH: Duration = Duration::from_secs(60);
+/// How long a desktop may take until something of it shows trays. Programs that start with the session
+/// are often there before it.
+const DESKTOP_STARTS: Duration = Duration::from_secs(10);
 
 /// Runs until the user quits or the session ends.
 pub(crate) fn run(open: Option<Place>, quietly: bool) -> ExitCode {
@@ -40,18 +47,14 @@ pub(crate) fn run(open: Option<Place>, quietly: bool) -> ExitCode {
     };
     runtime.block_on(async {
         match start(open, quietly).await {
-            Ok(()) => ExitCode::SUCCESS,
+            Ok(code) => code,
             Err(problem) => {
-                eprintln!(
-                    "{}\n{}\n({})",
-                    problem.message, problem.guidance, problem.code
-                );
+                print(&problem);
                 let words = Words::of_the_session();
                 let (orders, _) = mpsc::unbounded_channel();
-                let body = format!("{} {}", problem.message, problem.guidance);
                 // The terminal has it already, if there is one.
-                let _ = Card::saying(words.say("notice_failed"), body)
-                    .show(orders)
+                let _ = Card::of_problem(&problem, &words)
+                    .show(orders, &words)
                     .await;
                 ExitCode::from(1)
             }
@@ -59,7 +62,14 @@ pub(crate) fn run(open: Option<Place>, quietly: bool) -> ExitCode {
     })
 }
 
-async fn start(open: Option<Place>, quietly: bool) -> Result<(), Problem> {
+fn print(problem: &Problem) {
+    eprintln!(
+        "{}\n{}\n({})",
+        problem.message, problem.guidance, problem.code
+    );
+}
+
+async fn start(open: Option<Place>, quietly: bool) -> Result<ExitCode, Problem> {
     let paths = surroundings::paths()?;
     let claim = instance::claim(&paths.locks(), open.as_ref()).map_err(|error| {
         Problem::temporary(
@@ -71,9 +81,8 @@ async fn start(open: Option<Place>, quietly: bool) -> Result<(), Problem> {
         )
     })?;
     let Claim::First(first) = claim else {
-        return Ok(());
+        return Ok(ExitCode::SUCCESS);
     };
-    let app = surroundings::app()?;
     let program = std::env::current_exe().map_err(|error| {
         Problem::permanent(
             "desktop_program_unknown",
@@ -81,24 +90,35 @@ async fn start(open: Option<Place>, quietly: bool) -> Result<(), Problem> {
             "Start it by its full path.",
         )
     })?;
+    let (orders, given) = mpsc::unbounded_channel();
+    let windows = Windows::of(program.clone(), orders.clone());
+    let app = match surroundings::app() {
+        Ok(app) => app,
+        Err(problem) => {
+            print(&problem);
+            stuck::show(&problem, first, windows, orders, given).await;
+            return Ok(ExitCode::from(1));
+        }
+    };
     let launch = Launch {
-        program: program.clone(),
+        program,
         arguments: vec![OsString::from("night")],
     };
     let supervisor = Supervisor::start(app.clone(), launch);
-    let (orders, given) = mpsc::unbounded_channel();
     let host = Host {
-        app,
         supervisor,
         words: Words::of_the_session(),
-        windows: Windows::of(program),
+        windows,
         orders,
         tray: None,
+        nothing_shows_it: false,
+        mute: false,
         waiting: Vec::new(),
         first,
+        app,
     };
     host.live(given, open, quietly).await;
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 struct Host {
@@ -108,6 +128,10 @@ struct Host {
     windows: Windows,
     orders: UnboundedSender<Order>,
     tray: Option<Tray>,
+    /// Nothing on this desktop shows trays, and it has had its time to start.
+    nothing_shows_it: bool,
+    /// The last notification could not be shown.
+    mute: bool,
     waiting: Vec<WaitingProposal>,
     first: First,
 }
@@ -124,12 +148,22 @@ impl Host {
             Ok(tray) => self.tray = Some(tray),
             Err(error) => eprintln!("No tray icon can be shown: {error}."),
         }
+        let (report, mut missing) = watch::channel(false);
+        if let Some(tray) = &self.tray {
+            tokio::spawn(look_for_who_shows_it(tray.is_shown(), report.clone()));
+        }
+        if !Display::here().is_there() {
+            eprintln!(
+                "There is no display, so no window can be opened; the nights go on.\nUse `skillopt`, which needs none.\n(no_display)"
+            );
+        }
+        self.say_recovered().await;
         let place = match open {
             Some(place) => Some(place),
             None => self.first_place(quietly).await,
         };
         if let Some(place) = place {
-            self.windows.open(&place);
+            self.carry_out(Order::Open(place)).await;
         }
         let mut state = self.supervisor.state();
         let mut end = std::pin::pin!(surroundings::told_to_end());
@@ -139,18 +173,56 @@ impl Host {
             tokio::select! {
                 () = &mut end => break,
                 changed = state.changed() => if changed.is_err() { break },
-                place = self.first.asked() => self.windows.open(&place),
+                (place, display) = self.first.asked() => {
+                    // A start from nowhere, for example by ssh, means where the tray is.
+                    let display = if display.is_there() { display } else { Display::here() };
+                    let opened = self.windows.open(&place, display).await;
+                    if let Err(problem) = opened {
+                        self.say_problem(&problem).await;
+                    }
+                }
                 Some(order) = given.recv() => {
                     if order == Order::Quit {
                         break;
                     }
                     self.carry_out(order).await;
                 }
+                _ = missing.changed() => self.nothing_shows_it = *missing.borrow_and_update(),
                 () = tokio::time::sleep(REFRESH) => {}
             }
         }
-        self.windows.close();
-        self.supervisor.shutdown().await;
+        self.windows.close().await;
+        let mut ending = std::pin::pin!(self.supervisor.shutdown());
+        tokio::select! {
+            () = &mut ending => {}
+            () = surroundings::told_again() => {
+                self.supervisor.hurry();
+                ending.await;
+            }
+        }
+    }
+
+    /// Says what the last start left unfinished and this one took back.
+    async fn say_recovered(&mut self) {
+        for recovered in std::mem::take(&mut self.app.recovered) {
+            let proposal = &recovered.proposal;
+            eprintln!("An adoption of {proposal} that was cut short was taken back.");
+            for path in &recovered.left {
+                eprintln!(
+                    "{} was changed meanwhile and was left as it is.",
+                    path.display()
+                );
+            }
+            let mut card = Card::saying(
+                self.words.say("notice_recovered"),
+                self.words.say("notice_recovered_body"),
+            );
+            card.buttons = vec![(
+                self.words.say("review"),
+                Order::Open(Place::Review(Some(proposal.clone()))),
+            )];
+            self.card(card).await;
+        }
     }
 
     /// What a start opens unasked: the first steps for somebody new, the overview where nothing shows a
@@ -165,7 +237,11 @@ impl Host {
         {
             return Some(Place::FirstRun);
         }
-        self.tray.is_none().then_some(Place::Overview)
+        let shown = self
+            .tray
+            .as_ref()
+            .is_some_and(|tray| *tray.is_shown().borrow());
+        (!shown).then_some(Place::Overview)
     }
 
     async fn show(&mut self, state: &SupervisorState) {
@@ -178,17 +254,24 @@ impl Host {
             self.words = Words::chosen(resolved.settings.language);
         }
         let now = ZonedDateTime::now();
-        if let Some(tray) = &self.tray {
-            tray.change(Face::of(state, &self.waiting, &self.words, &now))
-                .await;
-        }
         if let Err(problem) = self.tell(state, &now).await {
             eprintln!("{problem}");
         }
+        if let Some(tray) = &self.tray {
+            let face = Face::of(state, &self.waiting, self.mute, &self.words, &now);
+            tray.change(face).await;
+        }
     }
 
-    async fn tell(&self, state: &SupervisorState, now: &ZonedDateTime) -> Result<(), Problem> {
-        for notice in notices::to_be_told(&self.app, state, &self.waiting, now.datetime())? {
+    async fn tell(&mut self, state: &SupervisorState, now: &ZonedDateTime) -> Result<(), Problem> {
+        let due = notices::to_be_told(
+            &self.app,
+            state,
+            &self.waiting,
+            self.nothing_shows_it,
+            now.datetime(),
+        )?;
+        for notice in due {
             // What could not be shown is in the menu, and is not tried again today.
             notices::remember(&self.app, std::slice::from_ref(&notice), now.date())?;
             self.card(Card::of(&notice, &self.words)).await;
@@ -196,108 +279,33 @@ impl Host {
         Ok(())
     }
 
-    async fn card(&self, card: Card) {
-        if let Err(error) = card.show(self.orders.clone()).await {
+    async fn card(&mut self, card: Card) {
+        let shown = card.show(self.orders.clone(), &self.words).await;
+        self.mute = shown.is_err();
+        if let Err(error) = shown {
             eprintln!("No notification can be shown: {error}.");
         }
     }
+}
 
-    async fn carry_out(&mut self, order: Order) {
-        let done = match order {
-            Order::Open(place) => {
-                self.windows.open(&place);
-                Ok(())
+/// Reports whether nothing shows the tray; when it goes, something has some time to come back.
+async fn look_for_who_shows_it(mut shown: watch::Receiver<bool>, report: watch::Sender<bool>) {
+    loop {
+        let missing = !*shown.borrow_and_update();
+        let changed = if missing && !*report.borrow() {
+            match tokio::time::timeout(DESKTOP_STARTS, shown.changed()).await {
+                Ok(changed) => changed,
+                Err(_) => {
+                    report.send_replace(true);
+                    continue;
+                }
             }
-            Order::Adopt(nonce) => self.adopt(&nonce).await,
-            Order::Reject(nonce) => self.reject(&nonce).await,
-            Order::TakeBack(proposal) => self.take_back(proposal).await,
-            Order::RunNow(project) => self.supervisor.run_now(&project),
-            Order::Stop(project) => self
-                .supervisor
-                .cancel(&order::Target::Project(project))
-                .map(drop),
-            Order::Pause(until) => {
-                let pause =
-                    order::pause_of(until, self.app.clock.now(), &jiff::tz::TimeZone::system());
-                pause.and_then(|pause| self.supervisor.pause(pause))
-            }
-            Order::Resume => self.supervisor.resume().map(drop),
-            // Ends the loop before it comes here.
-            Order::Quit => Ok(()),
+        } else {
+            report.send_if_modified(|known| std::mem::replace(known, missing) != missing);
+            shown.changed().await
         };
-        if let Err(problem) = done {
-            let body = format!("{} {}", problem.message, problem.guidance);
-            self.card(Card::saying(self.words.say("notice_failed"), body))
-                .await;
+        if changed.is_err() {
+            return;
         }
-        self.supervisor.poke();
-    }
-
-    /// The proposal a button was about; a card says so when it no longer waits.
-    async fn still_waiting(&self, nonce: &str) -> Result<Option<WaitingProposal>, Problem> {
-        let found = notices::by_nonce(&self.app, nonce)?;
-        if found.is_none() {
-            let (title, body) = (
-                self.words.say("notice_stale"),
-                self.words.say("notice_stale_body"),
-            );
-            self.card(Card::saying(title, body)).await;
-        }
-        Ok(found)
-    }
-
-    async fn adopt(&mut self, nonce: &str) -> Result<(), Problem> {
-        let Some(proposal) = self.still_waiting(nonce).await? else {
-            return Ok(());
-        };
-        if !proposal.unflagged {
-            self.windows.open(&Place::Review(Some(proposal.id)));
-            return Ok(());
-        }
-        let input = AdoptInput {
-            id: Some(proposal.id.clone()),
-            ..AdoptInput::default()
-        };
-        commands::execute(&self.app, Command::ProposalAdopt(input)).await?;
-        let body = crate::menu::documents(&proposal, &self.words);
-        let mut card = Card::saying(self.words.say("notice_adopted"), body);
-        card.buttons = vec![
-            (
-                self.words.say("review"),
-                Order::Open(Place::Review(Some(proposal.id.clone()))),
-            ),
-            (self.words.say("undo"), Order::TakeBack(proposal.id)),
-        ];
-        self.card(card).await;
-        Ok(())
-    }
-
-    async fn reject(&mut self, nonce: &str) -> Result<(), Problem> {
-        let Some(proposal) = self.still_waiting(nonce).await? else {
-            return Ok(());
-        };
-        let input = RejectInput {
-            id: Some(proposal.id.clone()),
-            ..RejectInput::default()
-        };
-        commands::execute(&self.app, Command::ProposalReject(input)).await?;
-        let body = crate::menu::documents(&proposal, &self.words);
-        self.card(Card::saying(self.words.say("notice_rejected"), body))
-            .await;
-        Ok(())
-    }
-
-    async fn take_back(&mut self, proposal: String) -> Result<(), Problem> {
-        let input = RollbackInput {
-            id: Some(proposal),
-            ..RollbackInput::default()
-        };
-        commands::execute(&self.app, Command::Rollback(input)).await?;
-        self.card(Card::saying(
-            self.words.say("notice_taken_back"),
-            String::new(),
-        ))
-        .await;
-        Ok(())
     }
 }

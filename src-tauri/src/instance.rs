@@ -7,14 +7,23 @@ use std::time::Duration;
 
 use interprocess::local_socket::tokio::{Listener, Stream, prelude::*};
 use interprocess::local_socket::{ListenerOptions, Name};
+use serde::{Deserialize, Serialize};
 use tokio::io::AsyncReadExt;
 
+use crate::display::Display;
 use crate::place::Place;
 
-/// The longest word that is listened to.
-const LONGEST: usize = 200;
+/// The longest request that is listened to.
+const LONGEST: usize = 4096;
 /// How long the first may take to hear it.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// What a second start asks of the first: a window, on its own display.
+#[derive(Serialize, Deserialize)]
+struct Request {
+    open: String,
+    display: Display,
+}
 
 /// What a start finds.
 pub(crate) enum Claim {
@@ -69,12 +78,16 @@ fn tell(address: &Path, place: &Place) -> io::Result<()> {
     use interprocess::local_socket::prelude::*;
     let mut stream = interprocess::local_socket::Stream::connect(name(address)?)?;
     stream.set_send_timeout(Some(PATIENCE))?;
-    stream.write_all(place.to_string().as_bytes())
+    let request = Request {
+        open: place.to_string(),
+        display: Display::here(),
+    };
+    stream.write_all(serde_json::to_string(&request)?.as_bytes())
 }
 
 impl First {
-    /// The next window somebody asked for. Never, where nobody can ask.
-    pub(crate) async fn asked(&self) -> Place {
+    /// The next window somebody asked for, and where. Never, where nobody can ask.
+    pub(crate) async fn asked(&self) -> (Place, Display) {
         let Some(listener) = &self.listener else {
             return std::future::pending().await;
         };
@@ -83,22 +96,23 @@ impl First {
                 tokio::time::sleep(Duration::from_secs(1)).await;
                 continue;
             };
-            let heard = tokio::time::timeout(PATIENCE, word(stream)).await;
-            if let Ok(Some(place)) = heard {
-                return place;
+            let heard = tokio::time::timeout(PATIENCE, request(stream)).await;
+            if let Ok(Some(asked)) = heard {
+                return asked;
             }
         }
     }
 }
 
-async fn word(stream: Stream) -> Option<Place> {
-    let mut word = Vec::new();
+async fn request(stream: Stream) -> Option<(Place, Display)> {
+    let mut text = Vec::new();
     stream
         .take(LONGEST as u64)
-        .read_to_end(&mut word)
+        .read_to_end(&mut text)
         .await
         .ok()?;
-    String::from_utf8(word).ok()?.parse().ok()
+    let request: Request = serde_json::from_slice(&text).ok()?;
+    Some((request.open.parse().ok()?, request.display))
 }
 
 /// Where the first listens; nothing where the path is longer than such addresses may be.
@@ -138,7 +152,7 @@ mod tests {
         };
         let path = folder.path().to_owned();
         let second = std::thread::spawn(move || claim(&path, Some(&Place::Settings)));
-        assert_eq!(first.asked().await, Place::Settings);
+        assert_eq!(first.asked().await, (Place::Settings, Display::here()));
         assert!(matches!(second.join().unwrap().unwrap(), Claim::Told));
         drop(first);
         assert!(matches!(

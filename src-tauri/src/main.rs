@@ -13,6 +13,7 @@
 
 mod autostart;
 mod calls;
+mod display;
 mod folders;
 mod host;
 mod instance;
@@ -23,6 +24,7 @@ mod opened;
 mod place;
 mod start;
 mod surroundings;
+mod text;
 mod tray;
 mod windows;
 mod words;

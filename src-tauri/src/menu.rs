@@ -2,12 +2,16 @@
 //! screen is another file's.
 
 use jiff::ZonedDateTime;
-use skillopt_app::notices::WaitingProposal;
+use skillopt_app::Problem;
+use skillopt_app::notices::{WaitingDocument, WaitingProposal};
 use skillopt_app::supervisor::{Overall, SupervisorState};
 
 use crate::place::Place;
+use crate::text::one_line;
 use crate::words::Words;
 
+/// Characters of one entry.
+const LONGEST: usize = 80;
 /// Proposals that get an entry of their own.
 const PROPOSALS: usize = 5;
 
@@ -20,8 +24,10 @@ pub(crate) enum Order {
     Adopt(String),
     /// Reject it.
     Reject(String),
-    /// Take the adoption of this proposal back; by its id.
+    /// Take the adoption of the proposal with this nonce back.
     TakeBack(String),
+    /// Take its rejection back.
+    Reopen(String),
     /// Run a night of this project now; by its id.
     RunNow(String),
     /// Stop the night of this project.
@@ -30,6 +36,8 @@ pub(crate) enum Order {
     Pause(&'static str),
     /// End the pause.
     Resume,
+    /// Tell the user of a problem.
+    Say(Problem),
     /// End the app.
     Quit,
 }
@@ -64,13 +72,31 @@ impl Face {
     /// Before anything is known.
     pub(crate) fn blank(words: &Words) -> Self {
         let state = SupervisorState::nothing_yet();
-        Self::of(&state, &[], words, &ZonedDateTime::now())
+        Self::of(&state, &[], false, words, &ZonedDateTime::now())
     }
 
-    /// The face for a state and the proposals that wait.
+    /// The face of an app that cannot work.
+    pub(crate) fn stuck(problem: &Problem, words: &Words) -> Self {
+        let menu = vec![
+            Entry::Line(label(&problem.message)),
+            Entry::Line(label(&problem.guidance)),
+            Entry::Rule,
+            Entry::Act(words.say("open"), Order::Open(Place::Overview)),
+            Entry::Act(words.say("quit"), Order::Quit),
+        ];
+        Self {
+            overall: Overall::Attention,
+            title: words.say("attention"),
+            line: format!("{} {}", problem.message, problem.guidance),
+            menu,
+        }
+    }
+
+    /// The face for a state and the proposals that wait; `mute` when no notification can be shown.
     pub(crate) fn of(
         state: &SupervisorState,
         waiting: &[WaitingProposal],
+        mute: bool,
         words: &Words,
         now: &ZonedDateTime,
     ) -> Self {
@@ -82,7 +108,11 @@ impl Face {
             Overall::Paused => "paused",
         });
         let line = words.first_line(&state.first_line, &state.sentence, now);
-        let mut menu = vec![Entry::Line(label(&line)), Entry::Rule];
+        let mut menu = vec![Entry::Line(label(&line))];
+        if mute {
+            menu.push(Entry::Line(words.say("mute")));
+        }
+        menu.push(Entry::Rule);
         menu.extend(
             waiting
                 .iter()
@@ -172,19 +202,20 @@ fn of_proposal(proposal: &WaitingProposal, words: &Words) -> Entry {
 
 /// "deploy-skill 0.42 → 0.75, CLAUDE.md 0.50 → 0.67".
 pub(crate) fn documents(proposal: &WaitingProposal, words: &Words) -> String {
-    let one =
-        |document: &skillopt_app::notices::WaitingDocument| match (document.before, document.after)
-        {
+    let one = |document: &WaitingDocument| {
+        let name = label(&document.name);
+        match (document.before, document.after) {
             (Some(before), Some(after)) => words.fill(
                 "notice_scores",
                 &[
-                    ("document", &document.name),
+                    ("document", &name),
                     ("before", &format!("{before:.2}")),
                     ("after", &format!("{after:.2}")),
                 ],
             ),
-            _ => document.name.clone(),
-        };
+            _ => name,
+        }
+    };
     proposal
         .documents
         .iter()
@@ -193,34 +224,13 @@ pub(crate) fn documents(proposal: &WaitingProposal, words: &Words) -> String {
         .join(", ")
 }
 
-/// Text of strangers as one line of a menu: bounded, without control characters.
+/// A line of a menu.
 fn label(text: &str) -> String {
-    const LONGEST: usize = 80;
-    let mut line: String = text
-        .chars()
-        .map(|c| {
-            if c.is_control()
-                || ('\u{202a}'..='\u{202e}').contains(&c)
-                || ('\u{2066}'..='\u{2069}').contains(&c)
-            {
-                ' '
-            } else {
-                c
-            }
-        })
-        .take(LONGEST + 1)
-        .collect();
-    if line.chars().count() > LONGEST {
-        line = line.chars().take(LONGEST - 1).collect();
-        line.push('…');
-    }
-    line
+    one_line(text, LONGEST)
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use skillopt_app::notices::WaitingDocument;
-
     use super::*;
 
     pub(crate) fn proposal(n: usize, unflagged: bool) -> WaitingProposal {
@@ -246,6 +256,7 @@ pub(crate) mod tests {
         Face::of(
             &state,
             waiting,
+            false,
             &Words::of_the_session(),
             &ZonedDateTime::now(),
         )
@@ -288,15 +299,5 @@ pub(crate) mod tests {
             PROPOSALS
         );
         assert!(orders.contains(&Order::Open(Place::Review(None))));
-    }
-
-    #[test]
-    fn names_of_strangers_stay_one_short_line() {
-        let hostile = format!("a\nb\u{202e}\u{1b}[31m{}", "x".repeat(200));
-        let shown = label(&hostile);
-        assert!(
-            shown.chars().count() <= 80 && !shown.contains(['\n', '\u{1b}', '\u{202e}']),
-            "{shown:?}"
-        );
     }
 }

@@ -57,6 +57,8 @@ fn tonight(words: &[String]) -> Result<(String, u8), Problem> {
         let stop = tokio::spawn(async move {
             surroundings::told_to_end().await;
             cancel.cancel();
+            surroundings::told_again().await;
+            cancel.drop_all();
         });
         let output = commands::execute(&app, Command::SleepRun(input)).await;
         stop.abort();

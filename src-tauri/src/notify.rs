@@ -4,15 +4,22 @@
 use std::time::Duration;
 
 use notify_rust::{Notification, Timeout};
+use skillopt_app::Problem;
 use skillopt_app::notices::Notice;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::menu::{self, Order};
 use crate::place::Place;
+use crate::text;
 use crate::words::Words;
 
 /// How long an answer is waited for. Later ones are in the menu.
 const PATIENCE: Duration = Duration::from_secs(12 * 60 * 60);
+/// How long a server may take to say what it can do.
+const ANSWERS: Duration = Duration::from_secs(3);
+/// Characters of a heading, and of what is said below it.
+const LONGEST_TITLE: usize = 120;
+const LONGEST_BODY: usize = 400;
 /// Scores that are named in one notification.
 const NAMED: usize = 4;
 
@@ -89,6 +96,32 @@ impl Card {
                     stays: *failures > 0,
                 }
             }
+            Notice::NoTray => Self {
+                title: words.say("notice_no_tray"),
+                body: words.say("notice_no_tray_body"),
+                buttons: vec![(words.say("open"), Order::Open(Place::Overview))],
+                stays: false,
+            },
+            Notice::Missed {
+                project,
+                name,
+                slot,
+                reason,
+            } => Self {
+                title: words.fill("notice_missed", &[("project", name)]),
+                body: words.fill(
+                    "notice_missed_body",
+                    &[
+                        ("time", &slot.strftime("%Y-%m-%d %H:%M").to_string()),
+                        ("reason", reason),
+                    ],
+                ),
+                buttons: vec![(
+                    words.say("open"),
+                    Order::Open(Place::Project(project.clone())),
+                )],
+                stays: false,
+            },
             Notice::Answers { project, name } => Self {
                 title: words.fill("notice_answers", &[("project", name)]),
                 body: words.say("notice_answers_body"),
@@ -111,13 +144,29 @@ impl Card {
         }
     }
 
+    /// The card of something that did not work.
+    pub(crate) fn of_problem(problem: &Problem, words: &Words) -> Self {
+        Self::saying(
+            words.say("notice_failed"),
+            format!("{} {}", problem.message, problem.guidance),
+        )
+    }
+
     /// Shows it, and sends the order of the button that is pressed. Whether it could be shown.
-    pub(crate) async fn show(self, orders: UnboundedSender<Order>) -> Result<(), String> {
+    pub(crate) async fn show(
+        mut self,
+        orders: UnboundedSender<Order>,
+        words: &Words,
+    ) -> Result<(), String> {
+        if !self.buttons.is_empty() && !has_buttons().await {
+            self.buttons.clear();
+            self.body = format!("{}\n{}", self.body, words.say("notice_without_buttons"));
+        }
         let mut notification = Notification::new();
         notification
             .appname("SkillOpt")
-            .summary(&self.title)
-            .body(&escaped(&self.body))
+            .summary(&text::one_line(&self.title, LONGEST_TITLE))
+            .body(&text::escaped(&text::lines(&self.body, LONGEST_BODY)))
             .icon("skillopt-desktop")
             .timeout(if self.stays {
                 Timeout::Never
@@ -132,6 +181,30 @@ impl Card {
         }
         deliver(&notification, self.buttons, orders).await
     }
+}
+
+/// Whether the server shows buttons. One that cannot be asked shows nothing at all.
+#[cfg(target_os = "linux")]
+async fn has_buttons() -> bool {
+    let asked = async {
+        let bus = zbus::Connection::session().await?;
+        let name = "org.freedesktop.Notifications";
+        let path = "/org/freedesktop/Notifications";
+        let reply = bus
+            .call_method(Some(name), path, Some(name), "GetCapabilities", &())
+            .await?;
+        reply.body().deserialize::<Vec<String>>()
+    };
+    match tokio::time::timeout(ANSWERS, asked).await {
+        Ok(Ok(capabilities)) => capabilities.iter().any(|one| one == "actions"),
+        Ok(Err(_)) | Err(_) => true,
+    }
+}
+
+/// These systems do not say which button was pressed, so none is shown.
+#[cfg(not(target_os = "linux"))]
+async fn has_buttons() -> bool {
+    std::future::ready(false).await
 }
 
 #[cfg(all(unix, not(target_os = "macos")))]
@@ -187,9 +260,12 @@ async fn deliver(
 /// what decides something is called by what only the proposal's owner knows.
 fn key(number: usize, order: &Order) -> String {
     match order {
-        Order::Adopt(nonce) | Order::Reject(nonce) => format!("{number}.{nonce}"),
+        Order::Adopt(nonce)
+        | Order::Reject(nonce)
+        | Order::TakeBack(nonce)
+        | Order::Reopen(nonce) => format!("{number}.{nonce}"),
         Order::Open(_)
-        | Order::TakeBack(_)
+        | Order::Say(_)
         | Order::RunNow(_)
         | Order::Stop(_)
         | Order::Pause(_)
@@ -207,13 +283,6 @@ fn order_of(action: &str, buttons: &[(String, Order)]) -> Option<Order> {
         .enumerate()
         .find(|(number, (_, order))| key(*number, order) == action)
         .map(|(_, (_, order))| order.clone())
-}
-
-/// Text as text where a desktop would read markup: bodies of notifications, tooltips.
-pub(crate) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
 }
 
 #[cfg(test)]
@@ -269,10 +338,5 @@ mod tests {
                 .body
                 .contains("2")
         );
-    }
-
-    #[test]
-    fn markup_of_strangers_is_text() {
-        assert_eq!(escaped("<a href='x'>&"), "&lt;a href='x'&gt;&amp;");
     }
 }

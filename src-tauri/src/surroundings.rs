@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use skillopt_app::Problem;
 use skillopt_app::context::App;
 use skillopt_app::types::{Keyring, Paths, SystemClock};
+
+/// How long signals count as one order to end.
+const ONE_ORDER: Duration = Duration::from_millis(300);
 
 fn environment() -> BTreeMap<String, String> {
     std::env::vars_os()
@@ -28,6 +32,13 @@ pub(crate) fn app() -> Result<App, Problem> {
 
 fn nowhere() -> PathBuf {
     std::env::home_dir().unwrap_or_else(std::env::temp_dir)
+}
+
+/// Ends when somebody who asked this process to end asks again, and will not wait.
+pub(crate) async fn told_again() {
+    // The end of a session sends more than one signal, and they mean one thing.
+    tokio::time::sleep(ONE_ORDER).await;
+    told_to_end().await;
 }
 
 /// Ends when the session or the user asks this process to end.

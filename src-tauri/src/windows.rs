@@ -10,6 +10,8 @@ use skillopt_app::Problem;
 use tauri::{AppHandle, Emitter, Manager, WebviewUrl, WebviewWindowBuilder};
 
 use crate::calls::{self, Shell};
+use crate::display::Display;
+use crate::opened;
 use crate::place::Place;
 
 /// The one event the front end hears.
@@ -35,9 +37,11 @@ pub(crate) enum Told {
 
 /// Shows a window until the last one is closed.
 pub(crate) fn run(first: Place, attached: bool) -> ExitCode {
-    if !has_display() {
+    if !Display::here().is_there() {
+        let problem = opened::no_display();
         eprintln!(
-            "There is no display to open a window on.\nUse `skillopt`, which needs none.\n(no_display)"
+            "{}\n{}\n({})",
+            problem.message, problem.guidance, problem.code
         );
         return ExitCode::from(1);
     }
@@ -139,18 +143,6 @@ fn tell_of_changes(app: AppHandle, shell: Arc<Shell>) {
             }
         }
     });
-}
-
-#[cfg(target_os = "linux")]
-fn has_display() -> bool {
-    ["WAYLAND_DISPLAY", "DISPLAY"]
-        .iter()
-        .any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn has_display() -> bool {
-    true
 }
 
 /// A problem when a command cannot even be read.

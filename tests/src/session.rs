@@ -217,13 +217,18 @@ impl Screen {
     /// Waits until a window with this title is on the screen.
     pub fn wait_for_window(&self, title: &str) {
         crate::desktop::until(&format!("the window \"{title}\""), || {
-            self.command("wmctrl")
-                .args(["-l"])
-                .stdout(Stdio::piped())
-                .output()
-                .is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(title))
-                .then_some(())
+            self.shows(title).then_some(())
         });
+    }
+
+    /// Whether a window with this title is on the screen.
+    #[must_use]
+    pub fn shows(&self, title: &str) -> bool {
+        self.command("wmctrl")
+            .args(["-l"])
+            .stdout(Stdio::piped())
+            .output()
+            .is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(title))
     }
 
     /// Closes the window with this title, as its button does.

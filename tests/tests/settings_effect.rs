@@ -639,7 +639,7 @@ fn notices(home: &Home, words: &[&str]) -> String {
         ..SupervisorState::nothing_yet()
     };
     let now = jiff::civil::date(2026, 12, 1).at(12, 0, 0, 0);
-    let told = skillopt_app::notices::to_be_told(&app, &state, &[], now).expect("notices");
+    let told = skillopt_app::notices::to_be_told(&app, &state, &[], false, now).expect("notices");
     format!("{told:?}")
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use skillopt_core::Problem;
 use skillopt_core::schedule::{hours, is_between};
 use skillopt_settings::{Notifications, Settings};
-use skillopt_store::proposals::{self, TargetState};
+use skillopt_store::proposals::{self, State, TargetState};
 use skillopt_store::{meta, projects};
 
 use crate::context::App;
@@ -17,7 +17,9 @@ use crate::supervisor::{ATTENTION_AFTER, Overall, ProjectState, SupervisorState}
 
 /// Where the store keeps what was told.
 const TOLD: &str = "notices";
-/// How long that is remembered, in days. A cause that is still there is told again after that.
+/// A desktop that shows no trays: told once, and never forgotten.
+const NO_TRAY: &str = "no tray";
+/// How long that is remembered, in days. Another cause that is still there is told again after that.
 const REMEMBERED: i32 = 60;
 
 /// A proposal that waits for a decision.
@@ -134,6 +136,19 @@ pub enum Notice {
         /// Its name.
         name: String,
     },
+    /// A night was left out: what it waited for did not come in time.
+    Missed {
+        /// Id of the project.
+        project: String,
+        /// Its name.
+        name: String,
+        /// The local time of its rule.
+        slot: DateTime,
+        /// What it waited for, in a sentence.
+        reason: String,
+    },
+    /// Nothing on this desktop shows the tray's icon.
+    NoTray,
 }
 
 /// What was told: the cause, and the local date.
@@ -150,6 +165,8 @@ impl Notice {
                 .collect(),
             Self::Attention { project, .. } => vec![format!("attention:{project}")],
             Self::Answers { project, .. } => vec![format!("answers:{project}")],
+            Self::Missed { project, slot, .. } => vec![format!("missed:{project}:{slot}")],
+            Self::NoTray => vec![NO_TRAY.to_owned()],
         }
     }
 
@@ -158,7 +175,7 @@ impl Notice {
             Notifications::All => true,
             Notifications::Decisions => match self {
                 Self::Proposals { .. } | Self::Answers { .. } => true,
-                Self::Attention { .. } => false,
+                Self::Attention { .. } | Self::Missed { .. } | Self::NoTray => false,
             },
             Notifications::Off => false,
         }
@@ -169,13 +186,15 @@ fn proposal_cause(nonce: &str) -> String {
     format!("proposal:{nonce}")
 }
 
-/// What is to be told now. A proposal is told once, everything else once a day while it lasts.
+/// What is to be told now. Trouble is told once a day while it lasts, everything else once. `no_tray` when
+/// nothing shows the tray's icon.
 ///
 /// While a night runs, proposals are held back, so that those of one night come together.
 #[must_use]
 pub fn due(
     state: &SupervisorState,
     waiting: &[WaitingProposal],
+    no_tray: bool,
     told: &Told,
     today: Date,
 ) -> Vec<Notice> {
@@ -191,14 +210,33 @@ pub fn due(
         }
     }
     notices.extend(state.projects.iter().filter_map(of_project));
-    notices.retain(|notice| match notice {
-        Notice::Proposals { .. } => true,
-        Notice::Attention { .. } | Notice::Answers { .. } => notice
-            .causes()
-            .iter()
-            .all(|cause| told.0.get(cause) != Some(&today)),
+    notices.extend(state.projects.iter().filter_map(missed));
+    notices.extend(no_tray.then_some(Notice::NoTray));
+    notices.retain(|notice| {
+        let last = || {
+            notice
+                .causes()
+                .iter()
+                .filter_map(|cause| told.0.get(cause))
+                .max()
+        };
+        match notice {
+            Notice::Proposals { .. } => true,
+            Notice::Attention { .. } | Notice::Answers { .. } => last() != Some(&today),
+            Notice::Missed { .. } | Notice::NoTray => last().is_none(),
+        }
     });
     notices
+}
+
+fn missed(project: &ProjectState) -> Option<Notice> {
+    let missed = project.missed.as_ref()?;
+    Some(Notice::Missed {
+        project: project.id.clone(),
+        name: project.name.clone(),
+        slot: missed.slot,
+        reason: missed.reason.clone(),
+    })
 }
 
 fn of_project(project: &ProjectState) -> Option<Notice> {
@@ -240,13 +278,14 @@ pub fn to_be_told(
     app: &App,
     state: &SupervisorState,
     waiting: &[WaitingProposal],
+    no_tray: bool,
     now: DateTime,
 ) -> Result<Vec<Notice>, Problem> {
     let settings = app.settings(None)?.settings;
     if is_quiet(&settings, now.time()) {
         return Ok(Vec::new());
     }
-    let mut notices = due(state, waiting, &told(app)?, now.date());
+    let mut notices = due(state, waiting, no_tray, &told(app)?, now.date());
     notices.retain(|notice| notice.is_wanted(settings.notifications));
     Ok(notices)
 }
@@ -268,7 +307,7 @@ pub fn told(app: &App) -> Result<Told, Problem> {
 pub fn remember(app: &App, notices: &[Notice], today: Date) -> Result<(), Problem> {
     let mut told = told(app)?;
     told.0
-        .retain(|_, date| (today - *date).get_days() < REMEMBERED);
+        .retain(|cause, date| cause == NO_TRAY || (today - *date).get_days() < REMEMBERED);
     told.0.extend(
         notices
             .iter()
@@ -287,12 +326,33 @@ pub fn by_nonce(app: &App, nonce: &str) -> Result<Option<WaitingProposal>, Probl
         .find(|proposal| proposal.nonce == nonce))
 }
 
+/// What was decided about a proposal, and can be taken back; by the proposal's id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decided {
+    /// It, or a part of it, is adopted.
+    Adopted(String),
+    /// It is rejected.
+    Rejected(String),
+}
+
+/// Where the proposal stands that an offer to take a decision back was about; nothing when there is
+/// nothing to take back.
+pub fn decided(app: &App, nonce: &str) -> Result<Option<Decided>, Problem> {
+    let known = app.store.read(|db| proposals::list(db, None, 500))?;
+    let proposal = known.into_iter().find(|proposal| proposal.nonce == nonce);
+    Ok(proposal.and_then(|proposal| match proposal.state {
+        State::Adopted | State::PartlyAdopted => Some(Decided::Adopted(proposal.id)),
+        State::Rejected => Some(Decided::Rejected(proposal.id)),
+        State::Draft | State::Pending | State::Superseded | State::RolledBack => None,
+    }))
+}
+
 #[cfg(test)]
 mod tests {
     use skillopt_store::nights::Outcome;
 
     use super::*;
-    use crate::supervisor::Last;
+    use crate::supervisor::{Last, Missed};
     use crate::test_home::TestHome;
 
     fn proposal(nonce: &str) -> WaitingProposal {
@@ -328,6 +388,7 @@ mod tests {
             }),
             pending: 0,
             failures,
+            missed: None,
             problem: None,
         }
     }
@@ -349,9 +410,9 @@ mod tests {
         let home = TestHome::new();
         let waiting = [proposal("b"), proposal("a")];
         let working = state(Overall::Working, Vec::new());
-        assert_eq!(due(&working, &waiting, &Told::default(), day(1)), []);
+        assert_eq!(due(&working, &waiting, false, &Told::default(), day(1)), []);
         let over = state(Overall::WaitingForReview, Vec::new());
-        let notices = due(&over, &waiting, &Told::default(), day(1));
+        let notices = due(&over, &waiting, false, &Told::default(), day(1));
         assert_eq!(
             notices,
             [Notice::Proposals {
@@ -360,10 +421,10 @@ mod tests {
         );
         remember(&home.app, &notices, day(1)).unwrap();
         let remembered = told(&home.app).unwrap();
-        assert_eq!(due(&over, &waiting, &remembered, day(2)), []);
+        assert_eq!(due(&over, &waiting, false, &remembered, day(2)), []);
         let third = [proposal("c"), proposal("b"), proposal("a")];
         assert_eq!(
-            due(&over, &third, &remembered, day(2)),
+            due(&over, &third, false, &remembered, day(2)),
             [Notice::Proposals {
                 proposals: vec![proposal("c")]
             }]
@@ -380,26 +441,51 @@ mod tests {
             (0, Outcome::Deferred),
         ] {
             let calm = state(Overall::Asleep, vec![project(failures, outcome)]);
-            assert_eq!(due(&calm, &[], &quiet, day(1)), [], "{outcome:?}");
+            assert_eq!(due(&calm, &[], false, &quiet, day(1)), [], "{outcome:?}");
         }
         let failing = state(Overall::Attention, vec![project(3, Outcome::Failed)]);
-        let notices = due(&failing, &[], &quiet, day(1));
+        let notices = due(&failing, &[], false, &quiet, day(1));
         assert!(matches!(
             &notices[..],
             [Notice::Attention { failures: 3, .. }]
         ));
         remember(&home.app, &notices, day(1)).unwrap();
         let remembered = told(&home.app).unwrap();
-        assert_eq!(due(&failing, &[], &remembered, day(1)), []);
-        assert_eq!(due(&failing, &[], &remembered, day(2)).len(), 1);
+        assert_eq!(due(&failing, &[], false, &remembered, day(1)), []);
+        assert_eq!(due(&failing, &[], false, &remembered, day(2)).len(), 1);
         let asking = state(
             Overall::Attention,
             vec![project(0, Outcome::WaitingForAnswers)],
         );
         assert!(matches!(
-            &due(&asking, &[], &quiet, day(1))[..],
+            &due(&asking, &[], false, &quiet, day(1))[..],
             [Notice::Answers { .. }]
         ));
+    }
+
+    #[test]
+    fn a_night_that_was_left_out_and_a_desktop_without_trays_are_told_once() {
+        let home = TestHome::new();
+        let slot = day(1).at(3, 17, 0, 0);
+        let mut waited = project(0, Outcome::Deferred);
+        waited.missed = Some(Missed {
+            slot,
+            reason: "Missed: it waited for power.".into(),
+        });
+        let calm = state(Overall::Asleep, vec![waited]);
+        let notices = due(&calm, &[], true, &Told::default(), day(2));
+        assert!(
+            matches!(&notices[..], [Notice::Missed { slot: told, .. }, Notice::NoTray] if *told == slot),
+            "{notices:?}"
+        );
+        remember(&home.app, &notices, day(2)).unwrap();
+        let remembered = told(&home.app).unwrap();
+        assert_eq!(due(&calm, &[], true, &remembered, day(3)), []);
+        // Years later, too, nobody is told again that there is no tray.
+        remember(&home.app, &[], jiff::civil::date(2030, 1, 1)).unwrap();
+        let remembered = told(&home.app).unwrap();
+        let nobody = state(Overall::Asleep, Vec::new());
+        assert_eq!(due(&nobody, &[], true, &remembered, day(3)), []);
     }
 
     #[test]
@@ -438,13 +524,15 @@ mod tests {
         let asking = project(0, Outcome::WaitingForAnswers);
         let state = state(Overall::Attention, vec![failing, asking]);
         let now = day(1).at(hour, 0, 0, 0);
-        to_be_told(&home.app, &state, &[proposal("a")], now)
+        to_be_told(&home.app, &state, &[proposal("a")], false, now)
             .unwrap()
             .iter()
             .map(|notice| match notice {
                 Notice::Proposals { .. } => "proposals",
                 Notice::Attention { .. } => "attention",
                 Notice::Answers { .. } => "answers",
+                Notice::Missed { .. } => "missed",
+                Notice::NoTray => "no tray",
             })
             .collect()
     }

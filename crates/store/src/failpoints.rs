@@ -11,6 +11,7 @@
 //! | `SKILLOPT_KILL_AT_WRITE=n[:before\|:after]` | the same for writes |
 //! | `SKILLOPT_COUNT_WRITES=path` | the same for writes |
 //! | `SKILLOPT_LOG_STEPS=path` | one line per step is appended there: family, number, name |
+//! | `SKILLOPT_HOLD_AT=name:path` | before the first step of this name a file is made at `path`, and the step waits until it is gone |
 
 /// What is counted.
 #[derive(Clone, Copy)]
@@ -38,9 +39,13 @@ mod counting {
     use std::io::Write;
     use std::path::PathBuf;
     use std::sync::OnceLock;
-    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+    use std::time::{Duration, Instant};
 
     use super::Family;
+
+    /// A test that forgot a held step does not hold it for ever.
+    const LONGEST_HOLD: Duration = Duration::from_secs(120);
 
     #[derive(Clone, Copy, PartialEq, Eq)]
     enum Moment {
@@ -85,12 +90,30 @@ mod counting {
             append(path, &format!("{} {n} {name}\n", counter.family));
         }
         end_if(plan, n, Moment::Before);
+        hold(name);
         let result = work();
         if let Some(path) = &plan.count {
             write_count(path, n);
         }
         end_if(plan, n, Moment::After);
         result
+    }
+
+    /// Leaves a test time to do something in the middle of a step.
+    fn hold(name: &str) {
+        static HELD: AtomicBool = AtomicBool::new(false);
+        let Ok(text) = std::env::var("SKILLOPT_HOLD_AT") else {
+            return;
+        };
+        let (wanted, path) = text.split_once(':').expect("SKILLOPT_HOLD_AT is name:path");
+        if name != wanted || HELD.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        std::fs::File::create(path).expect("the file of a test can be made");
+        let end = Instant::now() + LONGEST_HOLD;
+        while std::fs::exists(path).unwrap_or(false) && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     fn end_if(plan: &Plan, n: u64, moment: Moment) {

@@ -1,22 +1,26 @@
 //! The tray over D-Bus alone (StatusNotifierItem), without a toolkit: the process stays small.
 
 use ksni::menu::{MenuItem, StandardItem, SubMenu};
-use ksni::{Handle, Icon, ToolTip, TrayMethods};
+use ksni::{Handle, Icon, OfflineReason, ToolTip, TrayMethods};
 use skillopt_app::supervisor::Overall;
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::watch;
 
 use super::icons;
 use crate::menu::{Entry, Face, Order};
-use crate::notify::escaped;
 use crate::place::Place;
+use crate::text;
 
 /// The tray of this session.
 pub(crate) struct Tray {
     handle: Handle<Item>,
+    shown: watch::Receiver<bool>,
 }
 
 struct Item {
     face: Face,
+    /// Whether something shows trays.
+    shown: watch::Sender<bool>,
     orders: UnboundedSender<Order>,
 }
 
@@ -24,12 +28,22 @@ impl Tray {
     /// Shows the tray, now or as soon as there is something that shows trays. Nothing without a session
     /// bus.
     pub(crate) async fn show(face: Face, orders: UnboundedSender<Order>) -> Result<Self, String> {
-        Item { face, orders }
-            .assume_sni_available(true)
+        let (sender, shown) = watch::channel(true);
+        let item = Item {
+            face,
+            shown: sender,
+            orders,
+        };
+        item.assume_sni_available(true)
             .spawn()
             .await
-            .map(|handle| Self { handle })
+            .map(|handle| Self { handle, shown })
             .map_err(|error| error.to_string())
+    }
+
+    /// Whether anything on this desktop shows it.
+    pub(crate) fn is_shown(&self) -> watch::Receiver<bool> {
+        self.shown.clone()
     }
 
     /// Shows another face; what is the same stays.
@@ -73,13 +87,22 @@ impl ksni::Tray for Item {
     fn tool_tip(&self) -> ToolTip {
         ToolTip {
             title: format!("SkillOpt: {}", self.face.title),
-            description: escaped(&self.face.line),
+            description: text::escaped(&text::one_line(&self.face.line, 300)),
             ..ToolTip::default()
         }
     }
 
     fn activate(&mut self, _x: i32, _y: i32) {
         let _ = self.orders.send(Order::Open(Place::Overview));
+    }
+
+    fn watcher_online(&self) {
+        self.shown.send_replace(true);
+    }
+
+    fn watcher_offline(&self, _reason: OfflineReason) -> bool {
+        self.shown.send_replace(false);
+        true
     }
 
     fn menu(&self) -> Vec<MenuItem<Self>> {

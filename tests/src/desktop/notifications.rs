@@ -30,6 +30,7 @@ pub struct Notifications {
 }
 
 struct Server {
+    has_buttons: bool,
     shown: Arc<Mutex<Vec<Shown>>>,
 }
 
@@ -69,7 +70,11 @@ impl Server {
     fn close_notification(&self, _id: u32) {}
 
     fn get_capabilities(&self) -> Vec<String> {
-        ["actions", "body", "body-markup"].map(str::to_owned).into()
+        let mut all = vec!["body".to_owned(), "body-markup".to_owned()];
+        if self.has_buttons {
+            all.push("actions".to_owned());
+        }
+        all
     }
 
     fn get_server_information(&self) -> (String, String, String, String) {
@@ -89,8 +94,22 @@ impl Notifications {
     /// When somebody does already.
     #[must_use]
     pub fn serve(address: &str) -> Self {
+        Self::start(address, true)
+    }
+
+    /// One that says it shows no buttons.
+    ///
+    /// # Panics
+    /// As [`Self::serve`].
+    #[must_use]
+    pub fn serve_without_buttons(address: &str) -> Self {
+        Self::start(address, false)
+    }
+
+    fn start(address: &str, has_buttons: bool) -> Self {
         let shown = Arc::new(Mutex::new(Vec::new()));
         let server = Server {
+            has_buttons,
             shown: Arc::clone(&shown),
         };
         let bus = Builder::address(address)

@@ -1,0 +1,145 @@
+//! Carrying out what the user asks for from tray and notifications.
+
+use skillopt_app::Problem;
+use skillopt_app::commands::{self, Command};
+use skillopt_app::notices::{self, Decided, WaitingProposal};
+use skillopt_app::proposal::{AdoptInput, RejectInput, RollbackInput};
+use skillopt_app::reopen::ReopenInput;
+use skillopt_app::supervisor::order;
+
+use super::Host;
+use crate::display::Display;
+use crate::menu::{self, Order};
+use crate::notify::Card;
+use crate::place::Place;
+
+impl Host {
+    pub(super) async fn carry_out(&mut self, order: Order) {
+        let done = match order {
+            Order::Open(place) => self.windows.open(&place, Display::here()).await,
+            Order::Adopt(nonce) => self.adopt(&nonce).await,
+            Order::Reject(nonce) => self.reject(&nonce).await,
+            Order::TakeBack(nonce) => self.take_back(&nonce).await,
+            Order::Reopen(nonce) => self.reopen(&nonce).await,
+            Order::RunNow(project) => self.supervisor.run_now(&project),
+            Order::Stop(project) => self
+                .supervisor
+                .cancel(&order::Target::Project(project))
+                .map(drop),
+            Order::Pause(until) => {
+                let pause =
+                    order::pause_of(until, self.app.clock.now(), &jiff::tz::TimeZone::system());
+                pause.and_then(|pause| self.supervisor.pause(pause))
+            }
+            Order::Resume => self.supervisor.resume().map(drop),
+            Order::Say(problem) => Err(problem),
+            // Ends the loop before it comes here.
+            Order::Quit => Ok(()),
+        };
+        if let Err(problem) = done {
+            self.say_problem(&problem).await;
+        }
+        self.supervisor.poke();
+    }
+
+    pub(super) async fn say_problem(&mut self, problem: &Problem) {
+        let card = Card::of_problem(problem, &self.words);
+        self.card(card).await;
+    }
+
+    async fn say_stale(&mut self) -> Result<(), Problem> {
+        let card = Card::saying(
+            self.words.say("notice_stale"),
+            self.words.say("notice_stale_body"),
+        );
+        self.card(card).await;
+        Ok(())
+    }
+
+    /// The proposal a button was about; a card says so when it no longer waits.
+    async fn still_waiting(&mut self, nonce: &str) -> Result<Option<WaitingProposal>, Problem> {
+        let found = notices::by_nonce(&self.app, nonce)?;
+        if found.is_none() {
+            self.say_stale().await?;
+        }
+        Ok(found)
+    }
+
+    async fn adopt(&mut self, nonce: &str) -> Result<(), Problem> {
+        let Some(proposal) = self.still_waiting(nonce).await? else {
+            return Ok(());
+        };
+        if !proposal.unflagged {
+            let place = Place::Review(Some(proposal.id));
+            return self.windows.open(&place, Display::here()).await;
+        }
+        let input = AdoptInput {
+            id: Some(proposal.id.clone()),
+            ..AdoptInput::default()
+        };
+        commands::execute(&self.app, Command::ProposalAdopt(input)).await?;
+        let back = Order::TakeBack(proposal.nonce.clone());
+        self.say_decided("notice_adopted", proposal, back).await;
+        Ok(())
+    }
+
+    async fn reject(&mut self, nonce: &str) -> Result<(), Problem> {
+        let Some(proposal) = self.still_waiting(nonce).await? else {
+            return Ok(());
+        };
+        let input = RejectInput {
+            id: Some(proposal.id.clone()),
+            ..RejectInput::default()
+        };
+        commands::execute(&self.app, Command::ProposalReject(input)).await?;
+        let back = Order::Reopen(proposal.nonce.clone());
+        self.say_decided("notice_rejected", proposal, back).await;
+        Ok(())
+    }
+
+    async fn say_decided(&mut self, title: &str, proposal: WaitingProposal, back: Order) {
+        let mut card = Card::saying(
+            self.words.say(title),
+            menu::documents(&proposal, &self.words),
+        );
+        card.buttons = vec![
+            (
+                self.words.say("review"),
+                Order::Open(Place::Review(Some(proposal.id))),
+            ),
+            (self.words.say("undo"), back),
+        ];
+        self.card(card).await;
+    }
+
+    async fn take_back(&mut self, nonce: &str) -> Result<(), Problem> {
+        match notices::decided(&self.app, nonce)? {
+            Some(Decided::Adopted(id)) => {
+                let input = RollbackInput {
+                    id: Some(id),
+                    ..RollbackInput::default()
+                };
+                self.undo(Command::Rollback(input), "notice_taken_back")
+                    .await
+            }
+            Some(Decided::Rejected(_)) | None => self.say_stale().await,
+        }
+    }
+
+    async fn reopen(&mut self, nonce: &str) -> Result<(), Problem> {
+        match notices::decided(&self.app, nonce)? {
+            Some(Decided::Rejected(id)) => {
+                let command = Command::ProposalReopen(ReopenInput { id });
+                self.undo(command, "notice_waits_again").await
+            }
+            Some(Decided::Adopted(_)) | None => self.say_stale().await,
+        }
+    }
+
+    async fn undo(&mut self, command: Command, title: &str) -> Result<(), Problem> {
+        commands::execute(&self.app, command).await?;
+        let card = Card::saying(self.words.say(title), String::new());
+        self.card(card).await;
+        Ok(())
+    }
+}

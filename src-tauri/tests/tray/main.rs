@@ -1,0 +1,16 @@
+//! The real app on a real bus, with something that shows trays, something that shows notifications, and
+//! real windows: what a person does with it, and what goes wrong around it.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "a test writes its own files, and fails where something is missing"
+)]
+
+mod endings;
+mod faults;
+mod hostile;
+mod notices;
+mod person;
+mod story;

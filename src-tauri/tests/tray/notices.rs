@@ -1,0 +1,141 @@
+//! Buttons of notifications, and desktops that show none.
+
+use std::time::Duration;
+
+use skillopt_tests::desktop::{Notifications, TrayHost, until};
+use skillopt_tests::session::{Screen, Session};
+
+use crate::person::{PROJECT, Person};
+
+#[test]
+fn a_proposal_is_rejected_from_the_menu_and_a_late_button_changes_nothing() {
+    let person = Person::new();
+    let session = Session::start(&person.home());
+    let tray = TrayHost::serve(session.address());
+    let notifications = Notifications::serve(session.address());
+    let _app = person.start(&session, &["--quiet"]);
+    tray.click(&["Run now", PROJECT]);
+    let card = notifications.wait_for("1 proposal");
+    tray.click(&["skillopt-sleep-learned", "Reject"]);
+    let _ = notifications.wait_for("Rejected");
+    notifications.press(&card, "Adopt");
+    let _ = notifications.wait_for("Already decided");
+    assert!(!person.skill().exists());
+}
+
+#[test]
+fn a_rejection_is_taken_back_once() {
+    let person = Person::new();
+    person.run_a_night();
+    let session = Session::start(&person.home());
+    let tray = TrayHost::serve(session.address());
+    let notifications = Notifications::serve(session.address());
+    let _app = person.start(&session, &["--quiet"]);
+    let card = notifications.wait_for("1 proposal");
+    notifications.press(&card, "Reject");
+    let rejected = notifications.wait_for("Rejected");
+    until("an empty menu", || {
+        (!tray.labels().iter().any(|label| label.ends_with("/Adopt"))).then_some(())
+    });
+    notifications.press(&rejected, "Undo");
+    let _ = notifications.wait_for("Waits again");
+    tray.click(&["skillopt-sleep-learned", "Reject"]);
+    let again = until("another rejection", || {
+        let mut shown = notifications.shown();
+        shown.retain(|shown| shown.summary == "Rejected");
+        (shown.len() == 2).then(|| shown.remove(1))
+    });
+    notifications.press(&again, "Undo");
+    until("the proposal in the menu", || {
+        tray.labels()
+            .iter()
+            .any(|label| label.ends_with("/Adopt"))
+            .then_some(())
+    });
+    assert!(!person.skill().exists());
+}
+
+#[test]
+fn a_click_on_a_notification_opens_the_review_window() {
+    let person = Person::new();
+    person.run_a_night();
+    let session = Session::start(&person.home());
+    let screen = Screen::start();
+    let _tray = TrayHost::serve(session.address());
+    let notifications = Notifications::serve(session.address());
+    let mut app = person.start_with(&session, &["--quiet"], &[("DISPLAY", screen.display())]);
+    let card = notifications.wait_for("1 proposal");
+    assert!(!screen.shows("SkillOpt"));
+    notifications.say_pressed(card.id, "default");
+    screen.wait_for_window("SkillOpt");
+    assert_eq!(app.end(), 0);
+    until("the end of its window", || {
+        (!screen.shows("SkillOpt")).then_some(())
+    });
+}
+
+#[test]
+fn where_notifications_have_no_buttons_they_say_where_to_decide() {
+    let person = Person::new();
+    let session = Session::start(&person.home());
+    let tray = TrayHost::serve(session.address());
+    let notifications = Notifications::serve_without_buttons(session.address());
+    let _app = person.start(&session, &["--quiet"]);
+    tray.click(&["Run now", PROJECT]);
+    let card = notifications.wait_for("1 proposal");
+    assert_eq!(card.actions, []);
+    assert!(card.body.contains("menu of the tray"), "{card:?}");
+    tray.click(&["skillopt-sleep-learned", "Adopt"]);
+    let _ = notifications.wait_for("Adopted");
+    assert!(person.skill().exists());
+}
+
+#[test]
+fn without_a_notification_server_the_menu_says_so_and_has_it_all() {
+    let person = Person::new();
+    let session = Session::start(&person.home());
+    let tray = TrayHost::serve(session.address());
+    let _app = person.start(&session, &["--quiet"]);
+    tray.click(&["Run now", PROJECT]);
+    until("the word in the menu", || {
+        tray.labels()
+            .iter()
+            .any(|label| label.starts_with("No notifications here"))
+            .then_some(())
+    });
+    tray.click(&["skillopt-sleep-learned", "Adopt"]);
+    until("the file", || person.skill().exists().then_some(()));
+}
+
+#[test]
+fn without_a_tray_host_it_is_told_once_how_to_reach_the_window() {
+    const NO_TRAY: &str = "SkillOpt is running without a tray icon";
+    let person = Person::new();
+    let session = Session::start(&person.home());
+    let screen = Screen::start();
+    let display = [("DISPLAY", screen.display())];
+    let notifications = Notifications::serve(session.address());
+    let mut app = person.start_with(&session, &["--quiet"], &display);
+    let card = notifications.wait_for(NO_TRAY);
+    assert!(card.body.contains("Start SkillOpt again"), "{card:?}");
+    assert!(!screen.shows("SkillOpt"));
+    let mut second = person.start_with(&session, &[], &display);
+    assert_eq!(second.wait(), 0);
+    screen.wait_for_window("SkillOpt");
+    assert_eq!(app.end(), 0);
+
+    // It is not told again; started by hand, the app shows its window at once.
+    let mut app = person.start_with(&session, &[], &display);
+    screen.wait_for_window("SkillOpt");
+    // Longer than the app waits for something that shows trays.
+    std::thread::sleep(Duration::from_secs(12));
+    // A panel that comes later gets the icon.
+    let tray = TrayHost::serve(session.address());
+    assert!(tray.title().contains("SkillOpt"));
+    let told = notifications.shown();
+    assert_eq!(
+        told.iter().filter(|shown| shown.summary == NO_TRAY).count(),
+        1
+    );
+    assert_eq!(app.end(), 0);
+}
