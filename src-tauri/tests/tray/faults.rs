@@ -191,3 +191,27 @@ fn a_folder_that_has_gone_is_said_with_what_to_do() {
     tray.click(&["Run now", PROJECT]);
     let _ = notifications.wait_for("1 proposal");
 }
+
+#[test]
+fn the_window_says_whether_the_keyring_is_missing_or_locked() {
+    let person = Person::new();
+    for (has_keyring, words) in [
+        (false, "No keyring answers here"),
+        (true, "The keyring is locked. Unlock it"),
+    ] {
+        let mut session = Session::start(&person.home());
+        if has_keyring {
+            // Made by a first sign-in with a password, and locked at the next one without.
+            session.keyring(Some("password of the session"));
+            drop(session);
+            session = Session::start(&person.home());
+            session.keyring(None);
+        }
+        let screen = Screen::start();
+        let mut variables = person.variables();
+        variables.extend(session.variables());
+        variables.push(("DISPLAY".to_owned(), screen.display().to_owned()));
+        let window = WebDriver::open(PROGRAM, &["window", "settings"], &variables);
+        window.wait_for(words);
+    }
+}

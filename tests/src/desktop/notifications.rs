@@ -2,12 +2,19 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use zbus::blocking::Connection;
 use zbus::blocking::connection::Builder;
 use zbus::zvariant::OwnedValue;
 
 const PATH: &str = "/org/freedesktop/Notifications";
+/// The pauses before each press of a button.
+const PRESSES: [Duration; 3] = [
+    Duration::from_millis(300),
+    Duration::from_secs(1),
+    Duration::from_secs(2),
+];
 
 /// One notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,7 +146,8 @@ impl Notifications {
         })
     }
 
-    /// Presses the button of this label.
+    /// Presses the button of this label, and again like somebody who sees that nothing happens: who shows
+    /// a notification begins to listen a moment later. One that was heard is not listened to again.
     ///
     /// # Panics
     /// When there is none.
@@ -149,7 +157,10 @@ impl Notifications {
             .iter()
             .find(|(key, known)| key != "default" && known == label)
             .unwrap_or_else(|| panic!("no button {label}: {on:?}"));
-        self.say_pressed(on.id, key);
+        for pause in PRESSES {
+            std::thread::sleep(pause);
+            self.say_pressed(on.id, key);
+        }
     }
 
     /// Says that an action was chosen, whether or not it was offered.
