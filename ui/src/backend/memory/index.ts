@@ -570,7 +570,6 @@ const STATUS: Status = {
   waits: [],
   unknown: [],
   last: null,
-  missed: null,
   suggestions: null,
   suggestions_of: null,
   missing: null,
