@@ -10,6 +10,7 @@
 )]
 
 mod bench;
+mod check_targets;
 mod command;
 mod demo;
 mod docs;
@@ -36,6 +37,8 @@ Usage: cargo xtask COMMAND
   bench [NAME…]              run the benchmarks; prints rows for docs/performance.md
   fuzz [SECONDS] [TARGET…]   fuzz the readers of hostile input, SECONDS (60) for each target
   ui                         build the pages of the windows into ui/dist
+  check-targets [TARGET…]    type-check the product for Windows and macOS, without linking; needs their
+                             standard libraries from rustup, or Debian
   package [--bundles LIST]   build the packages of this system below target/release/bundle
   docs                       write the generated pages in docs/ again
   deps                       show crates that are built in more than one version
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         "test-clis" => test_clis::run(&rest),
         "bench" => bench::run(&rest),
         "fuzz" => fuzz::run(&rest),
+        "check-targets" => check_targets::run(&rest),
         "docs" => docs::run(),
         "ui" => ui::build(),
         "package" => package::run(&rest),
