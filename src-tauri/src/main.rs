@@ -35,7 +35,7 @@ use start::Start;
 
 fn main() -> ExitCode {
     match start::read(std::env::args_os().skip(1)) {
-        Start::Tray { open, quietly } => host::run(open, quietly),
+        Start::Tray { open, quietly } => tray::around(move || host::run(open, quietly)),
         Start::Windows { first, attached } => windows::run(first, attached),
         Start::Night(words) => night::run(&words),
         Start::Say(text) => {

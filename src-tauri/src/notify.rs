@@ -1,22 +1,28 @@
 //! Notifications with buttons, and the answers to them. A notification is a hint: all it offers is also
 //! in the menu and in the window, since buttons can be missing anywhere.
 
-use std::time::Duration;
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "macos")]
+mod macos;
+#[cfg(windows)]
+mod windows;
 
-use notify_rust::{Notification, Timeout};
 use skillopt_app::Problem;
 use skillopt_app::notices::Notice;
 use tokio::sync::mpsc::UnboundedSender;
 
+#[cfg(target_os = "linux")]
+use self::linux::{deliver, has_buttons};
+#[cfg(target_os = "macos")]
+use self::macos::{deliver, has_buttons};
+#[cfg(windows)]
+use self::windows::{deliver, has_buttons};
 use crate::menu::{self, Order};
 use crate::place::Place;
 use crate::text;
 use crate::words::Words;
 
-/// How long an answer is waited for. Later ones are in the menu.
-const PATIENCE: Duration = Duration::from_secs(12 * 60 * 60);
-/// How long a server may take to say what it can do.
-const ANSWERS: Duration = Duration::from_secs(3);
 /// Characters of a heading, and of what is said below it.
 const LONGEST_TITLE: usize = 120;
 const LONGEST_BODY: usize = 400;
@@ -162,98 +168,10 @@ impl Card {
             self.buttons.clear();
             self.body = format!("{}\n{}", self.body, words.say("notice_without_buttons"));
         }
-        let mut notification = Notification::new();
-        notification
-            .appname("SkillOpt")
-            .summary(&text::one_line(&self.title, LONGEST_TITLE))
-            .body(&text::escaped(&text::lines(&self.body, LONGEST_BODY)))
-            .icon("skillopt-desktop")
-            .timeout(if self.stays {
-                Timeout::Never
-            } else {
-                Timeout::Default
-            });
-        if let Some((label, _)) = self.buttons.first() {
-            notification.action("default", label);
-        }
-        for (number, (label, order)) in self.buttons.iter().enumerate() {
-            notification.action(&key(number, order), label);
-        }
-        deliver(&notification, self.buttons, orders).await
+        self.title = text::one_line(&self.title, LONGEST_TITLE);
+        self.body = text::lines(&self.body, LONGEST_BODY);
+        deliver(self, orders).await
     }
-}
-
-/// Whether the server shows buttons. One that cannot be asked shows nothing at all.
-#[cfg(target_os = "linux")]
-async fn has_buttons() -> bool {
-    let asked = async {
-        let bus = zbus::Connection::session().await?;
-        let name = "org.freedesktop.Notifications";
-        let path = "/org/freedesktop/Notifications";
-        let reply = bus
-            .call_method(Some(name), path, Some(name), "GetCapabilities", &())
-            .await?;
-        reply.body().deserialize::<Vec<String>>()
-    };
-    match tokio::time::timeout(ANSWERS, asked).await {
-        Ok(Ok(capabilities)) => capabilities.iter().any(|one| one == "actions"),
-        Ok(Err(_)) | Err(_) => true,
-    }
-}
-
-/// These systems do not say which button was pressed, so none is shown.
-#[cfg(not(target_os = "linux"))]
-async fn has_buttons() -> bool {
-    std::future::ready(false).await
-}
-
-#[cfg(all(unix, not(target_os = "macos")))]
-async fn deliver(
-    notification: &Notification,
-    buttons: Vec<(String, Order)>,
-    orders: UnboundedSender<Order>,
-) -> Result<(), String> {
-    use notify_rust::ActionResponse;
-    let handle = notification
-        .show_async()
-        .await
-        .map_err(|error| error.to_string())?;
-    if buttons.is_empty() {
-        return Ok(());
-    }
-    // The handle keeps the connection: some desktops close what nobody waits for.
-    tokio::spawn(async move {
-        let mut pressed = None;
-        let waiting = handle.wait_for_action_async(|response| {
-            if let ActionResponse::Custom(action) = response {
-                pressed = order_of(action, &buttons);
-            }
-        });
-        // What is not answered in time is in the menu.
-        let _ = tokio::time::timeout(PATIENCE, waiting).await;
-        if let Some(order) = pressed {
-            let _ = orders.send(order);
-        }
-    });
-    Ok(())
-}
-
-/// These systems do not say which button was pressed: the menu has the same choices.
-#[cfg(not(all(unix, not(target_os = "macos"))))]
-async fn deliver(
-    notification: &Notification,
-    _buttons: Vec<(String, Order)>,
-    _orders: UnboundedSender<Order>,
-) -> Result<(), String> {
-    let notification = notification.clone();
-    tokio::task::spawn_blocking(move || {
-        notification
-            .show()
-            .map(drop)
-            .map_err(|error| error.to_string())
-    })
-    .await
-    .map_err(|error| error.to_string())?
 }
 
 /// What the button is called on the bus. Every process of the session can say that it was pressed, so

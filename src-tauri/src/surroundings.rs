@@ -58,6 +58,21 @@ pub(crate) async fn told_to_end() {
             return;
         }
     }
+    #[cfg(windows)]
+    {
+        use tokio::signal::windows::{ctrl_close, ctrl_logoff, ctrl_shutdown};
+        if let (Ok(mut close), Ok(mut log_off), Ok(mut shut_down)) =
+            (ctrl_close(), ctrl_logoff(), ctrl_shutdown())
+        {
+            tokio::select! {
+                _ = close.recv() => {}
+                _ = log_off.recv() => {}
+                _ = shut_down.recv() => {}
+                _ = tokio::signal::ctrl_c() => {}
+            }
+            return;
+        }
+    }
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }

@@ -1,8 +1,16 @@
-//! The icon of this session, by platform.
+//! The icon of this session, by platform. Each has a `Tray` with the same functions, and `around`, which
+//! gives the rest of the process the surroundings that a tray needs there.
 
 mod icons;
+// Linux has a menu made anew from data each time, so that it needs none of this.
+#[cfg(any(test, not(target_os = "linux")))]
+mod in_place;
 #[cfg(target_os = "linux")]
 mod linux;
+#[cfg(not(target_os = "linux"))]
+mod other;
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::Tray;
+pub(crate) use linux::{Tray, around};
+#[cfg(not(target_os = "linux"))]
+pub(crate) use other::{Tray, around};

@@ -62,7 +62,7 @@ pub(crate) fn run(first: Place, attached: bool) -> ExitCode {
             tell_of_changes(app.handle().clone(), shell);
             Ok(())
         })
-        .build(tauri::generate_context!());
+        .build(context());
     match built {
         Ok(app) => {
             let code = app.run_return(|_, _| {});
@@ -75,6 +75,11 @@ pub(crate) fn run(first: Place, attached: bool) -> ExitCode {
             ExitCode::from(1)
         }
     }
+}
+
+/// What was built in: pages, icon, name. The one place that has it, since it is large.
+pub(crate) fn context() -> tauri::Context {
+    tauri::generate_context!()
 }
 
 /// Opens a window, or brings it to the front when it is open.

@@ -23,6 +23,21 @@ pub(crate) async fn told_to_stop() {
             return;
         }
     }
+    #[cfg(windows)]
+    {
+        use tokio::signal::windows::{ctrl_close, ctrl_logoff, ctrl_shutdown};
+        if let (Ok(mut close), Ok(mut log_off), Ok(mut shut_down)) =
+            (ctrl_close(), ctrl_logoff(), ctrl_shutdown())
+        {
+            tokio::select! {
+                _ = close.recv() => {}
+                _ = log_off.recv() => {}
+                _ = shut_down.recv() => {}
+                _ = tokio::signal::ctrl_c() => {}
+            }
+            return;
+        }
+    }
     let _ = tokio::signal::ctrl_c().await;
 }
 

@@ -5,37 +5,65 @@ use std::sync::LazyLock;
 use skillopt_app::supervisor::Overall;
 
 /// Side of the icons, in pixels.
-const SIDE: i32 = 44;
+const SIDE: u8 = 44;
+
+/// The icons of all states, in one colour.
+pub(super) struct Drawings {
+    asleep: LazyLock<Vec<u8>>,
+    working: LazyLock<Vec<u8>>,
+    waiting: LazyLock<Vec<u8>>,
+    attention: LazyLock<Vec<u8>>,
+    paused: LazyLock<Vec<u8>>,
+}
 
 macro_rules! icon {
-    ($state:literal) => {
+    ($state:literal, $variant:literal) => {
         LazyLock::new(|| {
             decoded(include_bytes!(concat!(
                 "../../icons/tray/",
                 $state,
-                "-light.png"
+                "-",
+                $variant,
+                ".png"
             )))
         })
     };
 }
 
-// Panels are dark almost everywhere, also beside light windows.
-static ASLEEP: LazyLock<Vec<u8>> = icon!("asleep");
-static WORKING: LazyLock<Vec<u8>> = icon!("working");
-static WAITING: LazyLock<Vec<u8>> = icon!("waiting");
-static ATTENTION: LazyLock<Vec<u8>> = icon!("attention");
-static PAUSED: LazyLock<Vec<u8>> = icon!("paused");
-
-/// Side, and red, green, blue, alpha of each pixel.
-pub(super) fn pixels(overall: Overall) -> (i32, &'static [u8]) {
-    let pixels = match overall {
-        Overall::Asleep => &ASLEEP,
-        Overall::Working => &WORKING,
-        Overall::WaitingForReview => &WAITING,
-        Overall::Attention => &ATTENTION,
-        Overall::Paused => &PAUSED,
+macro_rules! drawings {
+    ($variant:literal) => {
+        Drawings {
+            asleep: icon!("asleep", $variant),
+            working: icon!("working", $variant),
+            waiting: icon!("waiting", $variant),
+            attention: icon!("attention", $variant),
+            paused: icon!("paused", $variant),
+        }
     };
-    (SIDE, pixels)
+}
+
+/// For dark panels, which on Linux are dark almost everywhere, also beside light windows.
+#[cfg(any(test, not(target_os = "macos")))]
+pub(super) static FOR_DARK: Drawings = drawings!("light");
+/// For light panels.
+#[cfg(any(test, windows))]
+pub(super) static FOR_LIGHT: Drawings = drawings!("dark");
+/// For macOS, which looks at their shape alone.
+#[cfg(any(test, target_os = "macos"))]
+pub(super) static TEMPLATE: Drawings = drawings!("template");
+
+impl Drawings {
+    /// Side, and red, green, blue, alpha of each pixel.
+    pub(super) fn pixels<Side: From<u8>>(&self, overall: Overall) -> (Side, &[u8]) {
+        let pixels = match overall {
+            Overall::Asleep => &self.asleep,
+            Overall::Working => &self.working,
+            Overall::WaitingForReview => &self.waiting,
+            Overall::Attention => &self.attention,
+            Overall::Paused => &self.paused,
+        };
+        (SIDE.into(), pixels)
+    }
 }
 
 /// A test decodes each of them.
@@ -65,19 +93,17 @@ mod tests {
             Overall::Attention,
             Overall::Paused,
         ];
-        let mut shapes: Vec<Vec<bool>> = Vec::new();
-        for state in states {
-            let (side, pixels) = pixels(state);
-            assert_eq!(
-                pixels.len(),
-                usize::try_from(side * side * 4).unwrap(),
-                "{state:?}"
-            );
-            shapes.push(pixels.chunks(4).map(|pixel| pixel[3] > 127).collect());
-        }
-        for (n, shape) in shapes.iter().enumerate() {
-            assert!(shape.iter().filter(|set| **set).count() > 100);
-            assert!(shapes[n + 1..].iter().all(|other| other != shape));
+        for drawings in [&FOR_DARK, &FOR_LIGHT, &TEMPLATE] {
+            let mut shapes: Vec<Vec<bool>> = Vec::new();
+            for state in states {
+                let (side, pixels): (usize, _) = drawings.pixels(state);
+                assert_eq!(pixels.len(), side * side * 4, "{state:?}");
+                shapes.push(pixels.chunks(4).map(|pixel| pixel[3] > 127).collect());
+            }
+            for (n, shape) in shapes.iter().enumerate() {
+                assert!(shape.iter().filter(|set| **set).count() > 100);
+                assert!(shapes[n + 1..].iter().all(|other| other != shape));
+            }
         }
     }
 }

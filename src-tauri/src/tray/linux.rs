@@ -1,5 +1,7 @@
 //! The tray over D-Bus alone (StatusNotifierItem), without a toolkit: the process stays small.
 
+use std::process::ExitCode;
+
 use ksni::menu::{MenuItem, StandardItem, SubMenu};
 use ksni::{Handle, Icon, OfflineReason, ToolTip, TrayMethods};
 use skillopt_app::supervisor::Overall;
@@ -10,6 +12,11 @@ use super::icons;
 use crate::menu::{Entry, Face, Order};
 use crate::place::Place;
 use crate::text;
+
+/// Runs `host`: this tray needs nothing around it.
+pub(crate) fn around(host: impl FnOnce() -> ExitCode + Send + 'static) -> ExitCode {
+    host()
+}
 
 /// The tray of this session.
 pub(crate) struct Tray {
@@ -145,7 +152,7 @@ fn mnemonic_free(text: &str) -> String {
 }
 
 fn icon(overall: Overall) -> Vec<Icon> {
-    let (side, rgba) = icons::pixels(overall);
+    let (side, rgba) = icons::FOR_DARK.pixels(overall);
     let mut data = rgba.to_vec();
     for pixel in data.chunks_exact_mut(4) {
         pixel.rotate_right(1);

@@ -1,57 +1,54 @@
 //! What is known of the computer: power, network, whether somebody uses it. What cannot be found out is
 //! unknown, which never holds a night back.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
-use skillopt_core::Instant;
-use skillopt_core::schedule::Surroundings;
-use skillopt_transcripts::{Power, power};
-
-/// The variable that says where sysfs is, as libsysfs has it.
-const SYSFS_VARIABLE: &str = "SYSFS_PATH";
-
-/// Looks at power, network and idleness.
-pub(super) async fn read(environment: &BTreeMap<String, String>, now: Instant) -> Surroundings {
-    let Power { on_power, charge } = power(&supplies(environment));
-    let around = Surroundings {
-        on_power,
-        battery: charge,
-        ..Surroundings::default()
-    };
-    by_the_bus(around, environment, now).await
-}
-
 #[cfg(target_os = "linux")]
-async fn by_the_bus(
-    around: Surroundings,
-    environment: &BTreeMap<String, String>,
-    now: Instant,
-) -> Surroundings {
-    let Ok(bus) = super::bus::Bus::system(environment).await else {
-        return around;
-    };
-    Surroundings {
-        metered: bus.metered().await,
-        idle: bus.idle(now).await,
-        ..around
-    }
-}
+mod linux;
+#[cfg(target_os = "macos")]
+mod macos;
+#[cfg(windows)]
+mod windows;
 
-/// macOS and Windows are not asked in this version: both stay unknown there.
 #[cfg(not(target_os = "linux"))]
-async fn by_the_bus(
-    around: Surroundings,
-    _environment: &BTreeMap<String, String>,
-    _now: Instant,
-) -> Surroundings {
-    around
-}
+pub(super) use elsewhere::read;
+#[cfg(target_os = "linux")]
+pub(super) use linux::read;
 
-fn supplies(environment: &BTreeMap<String, String>) -> PathBuf {
-    environment
-        .get(SYSFS_VARIABLE)
-        .filter(|path| !path.is_empty())
-        .map_or_else(|| Path::new("/sys").to_owned(), PathBuf::from)
-        .join("class/power_supply")
+/// Systems that are asked through their own functions: these may take their time, and know no clock but
+/// their own.
+#[cfg(not(target_os = "linux"))]
+mod elsewhere {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use skillopt_core::Instant;
+    use skillopt_core::schedule::Surroundings;
+
+    #[cfg(target_os = "macos")]
+    use super::macos::{metered, power};
+    #[cfg(windows)]
+    use super::windows::{metered, power};
+
+    /// How long an answer is waited for.
+    const PATIENCE: Duration = Duration::from_secs(3);
+
+    /// Looks at power, network and idleness.
+    pub(in super::super) async fn read(
+        _environment: &BTreeMap<String, String>,
+        _now: Instant,
+    ) -> Surroundings {
+        let asked = tokio::task::spawn_blocking(|| {
+            let power = power();
+            Surroundings {
+                on_power: power.on_power,
+                battery: power.charge,
+                metered: metered(),
+                idle: system_idle_time::get_idle_time().ok(),
+                ..Surroundings::default()
+            }
+        });
+        match tokio::time::timeout(PATIENCE, asked).await {
+            Ok(Ok(known)) => known,
+            Ok(Err(_)) | Err(_) => Surroundings::default(),
+        }
+    }
 }
