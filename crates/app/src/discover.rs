@@ -10,6 +10,7 @@ use skillopt_settings::Scope;
 use skillopt_sleep::harvesting;
 use skillopt_sleep::sources::{self, SourceStatus};
 use skillopt_store::projects::{self, Project};
+use skillopt_store::real_path;
 use skillopt_transcripts::Session;
 
 use crate::Nothing;
@@ -108,8 +109,8 @@ fn root_of(directory: &Path, home: &Path) -> Option<PathBuf> {
     if directory.as_os_str().is_empty() {
         return None;
     }
-    let directory = directory.canonicalize().ok()?;
-    let home = home.canonicalize().ok();
+    let directory = real_path(directory).ok()?;
+    let home = real_path(home).ok();
     let is_project = |folder: &Path| folder.parent().is_some() && home.as_deref() != Some(folder);
     directory
         .ancestors()

@@ -11,6 +11,7 @@ use skillopt_core::Problem;
 
 use crate::fault::io_problem;
 use crate::files;
+use crate::paths::real_path;
 use crate::words::words;
 
 words! {
@@ -150,7 +151,7 @@ fn alias_in(path: &Path, bytes: &[u8]) -> Option<(Alias, PathBuf)> {
 
 /// `path` with every link resolved. What does not exist yet is appended to the folder that does.
 fn real(path: &Path) -> Result<PathBuf, Problem> {
-    match path.canonicalize() {
+    match real_path(path) {
         Ok(real) => return Ok(real),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         Err(error) if files::is_link_loop(&error) => return Err(looping(path)),

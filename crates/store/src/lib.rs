@@ -99,6 +99,6 @@ mod words;
 pub use clock::{Clock, FixedClock, SystemClock};
 pub use fault::Fault;
 pub use opening::SCHEMA_VERSION;
-pub use paths::Paths;
+pub use paths::{Paths, real_path};
 pub use rusqlite::Connection;
 pub use store::{Store, Tx};

@@ -210,7 +210,8 @@ fn create(paths: &Paths, scripts: &[&str]) -> Result<(), Problem> {
         if std::fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
             return Err(std::io::ErrorKind::StorageFull.into());
         }
-        File::open(&building)?.sync_all()?;
+        // Windows flushes only what is open for writing.
+        File::options().write(true).open(&building)?.sync_all()?;
         step(Family::Write, "publish database", || {
             std::fs::rename(&building, &path)
         })?;
@@ -294,7 +295,10 @@ pub(crate) fn vacuum_into(connection: &Connection, to: &Path) -> Result<(), Prob
         let _ = std::fs::remove_file(to);
         return Err(problem);
     }
-    File::open(to)
+    // Windows flushes only what is open for writing.
+    File::options()
+        .write(true)
+        .open(to)
         .and_then(|file| file.sync_all())
         .map_err(failed)
 }

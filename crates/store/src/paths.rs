@@ -13,6 +13,15 @@ pub const CONFIG_VARIABLE: &str = "SKILLOPT_CONFIG_DIR";
 /// Name of the file that names the data folder.
 const LOCATION: &str = "location";
 
+/// The path with every link resolved, as agents and people write it: Windows itself begins such paths in
+/// a way (`\\?\`) that many programs do not take.
+///
+/// # Errors
+/// What the file system says; nothing may be there.
+pub fn real_path(path: &Path) -> std::io::Result<PathBuf> {
+    dunce::canonicalize(path)
+}
+
 /// Where everything of ours is. Nothing is created until it is needed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paths {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use skillopt_core::{Instant, Problem};
 
 use crate::fault::Fault;
+use crate::paths::real_path;
 use crate::row::At;
 use crate::store::Tx;
 
@@ -193,7 +194,7 @@ pub(crate) fn unknown(id: &str) -> Fault {
 }
 
 fn canonical(root: &Path) -> Result<String, Problem> {
-    let real = root.canonicalize().map_err(|error| {
+    let real = real_path(root).map_err(|error| {
         Problem::permanent(
             "project_folder_missing",
             format!(

@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use skillopt_core::hash::sha256_parts;
+use skillopt_store::real_path;
 
 use crate::request::{ProjectScope, Scope};
 
@@ -23,7 +24,7 @@ impl Project {
         let mut roots: Vec<PathBuf> = Vec::new();
         for root in &project.roots {
             roots.extend(plain(root));
-            roots.extend(root.canonicalize());
+            roots.extend(real_path(root));
         }
         roots.sort_unstable();
         roots.dedup();
@@ -69,7 +70,7 @@ impl Project {
             return false;
         };
         // A folder that is gone is compared as it was written.
-        let real = path.canonicalize().ok();
+        let real = real_path(path).ok();
         std::iter::once(lexical).chain(real).any(|directory| {
             self.roots.iter().any(|root| match self.scope {
                 Scope::Project => directory.starts_with(root),

@@ -13,7 +13,7 @@ use skillopt_core::split;
 use skillopt_core::task::{Split, Task};
 use skillopt_settings::Settings;
 use skillopt_sleep::gather;
-use skillopt_store::files;
+use skillopt_store::{files, real_path};
 
 /// What is asked (in two wordings), what was answered first, and which corrections followed.
 struct Habit {
@@ -116,9 +116,7 @@ pub(crate) fn write(home: &Path) -> Result<PathBuf, Problem> {
     let project = home.join("work").join("customer-letters");
     create(&project)?;
     // The folder is canonical from here on, as agents record it.
-    let project = project
-        .canonicalize()
-        .map_err(|error| cannot("open", &project, &error))?;
+    let project = real_path(&project).map_err(|error| cannot("open", &project, &error))?;
     files::write_private(&project.join("CLAUDE.md"), MEMORY.as_bytes())?;
     let slug: String = project
         .to_string_lossy()

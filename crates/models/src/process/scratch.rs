@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use skillopt_core::own_call::SCRATCH_PREFIX;
+use skillopt_store::real_path;
 use tempfile::TempDir;
 
 /// A fresh, empty directory that only this user can read. It is removed when it is dropped. Its name
@@ -27,7 +28,7 @@ impl Scratch {
         }
         // The real path, so that a program sees the same name that we would compare with.
         let parent = std::env::temp_dir();
-        let parent = parent.canonicalize().unwrap_or(parent);
+        let parent = real_path(&parent).unwrap_or(parent);
         builder.tempdir_in(parent).map(Self)
     }
 
