@@ -174,8 +174,9 @@ impl Card {
     }
 }
 
-/// What the button is called on the bus. Every process of the session can say that it was pressed, so
+/// What the button is called for the system. Every process of the session can say that it was pressed, so
 /// what decides something is called by what only the proposal's owner knows.
+#[cfg(any(test, not(target_os = "macos")))]
 fn key(number: usize, order: &Order) -> String {
     match order {
         Order::Adopt(nonce)
@@ -192,6 +193,7 @@ fn key(number: usize, order: &Order) -> String {
     }
 }
 
+#[cfg(any(test, not(target_os = "macos")))]
 fn order_of(action: &str, buttons: &[(String, Order)]) -> Option<Order> {
     if action == "default" {
         return buttons.first().map(|(_, order)| order.clone());

@@ -11,6 +11,7 @@ pub(crate) fn lines(text: &str, longest: usize) -> String {
 }
 
 /// Text as text where a desktop would read markup: bodies of notifications, tooltips.
+#[cfg(any(test, target_os = "linux"))]
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")

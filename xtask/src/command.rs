@@ -62,6 +62,15 @@ pub(crate) fn program<S: AsRef<OsStr>>(
     Step(command)
 }
 
+/// What a program that npm installed is called: on Windows it is a script.
+pub(crate) fn of_npm(name: &str) -> String {
+    if cfg!(windows) {
+        format!("{name}.cmd")
+    } else {
+        name.to_owned()
+    }
+}
+
 /// Cargo with `arguments`.
 pub(crate) fn cargo<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Step {
     program(

@@ -24,6 +24,7 @@ enum Found {
     File(&'static str),
 }
 
+#[cfg(not(windows))]
 const COMPILER: Need = program_of(
     "cc",
     "build-essential",
@@ -31,7 +32,12 @@ const COMPILER: Need = program_of(
 );
 
 /// To build the program alone.
+#[cfg(not(windows))]
 pub(crate) const FOR_BUILDING: &[Need] = &[COMPILER];
+/// To build the program alone: Rust is installed with the compiler of Visual Studio, which is found without
+/// the search path.
+#[cfg(windows)]
+pub(crate) const FOR_BUILDING: &[Need] = &[];
 
 /// To build everything, the windows of the desktop included, and run the tests.
 #[cfg(target_os = "linux")]
@@ -75,6 +81,7 @@ pub(crate) const FOR_TESTS: &[Need] = &[
 /// To build everything and run the tests.
 #[cfg(not(target_os = "linux"))]
 pub(crate) const FOR_TESTS: &[Need] = &[
+    #[cfg(not(windows))]
     COMPILER,
     GIT,
     program_of("npm", "npm", "builds the pages of the windows"),
@@ -200,8 +207,11 @@ fn is_installed(name: &str) -> bool {
     let Some(path) = std::env::var_os("PATH") else {
         return false;
     };
-    std::env::split_paths(&path)
-        .any(|folder| folder.join(name).is_file() || folder.join(format!("{name}.exe")).is_file())
+    std::env::split_paths(&path).any(|folder| {
+        ["", ".exe", ".cmd"]
+            .iter()
+            .any(|ending| folder.join(format!("{name}{ending}")).is_file())
+    })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::Stop;
-use crate::command::{cargo, program, root, say};
+use crate::command::{cargo, of_npm, program, root, say};
 use crate::{needs, ui};
 
 /// The packages that can be made here without fetching tools from elsewhere.
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Stop> {
     pages_of_the_command_line()?;
     // It reads src-tauri/tauri.conf.json.
     program(
-        root().join("ui/node_modules/.bin/tauri"),
+        root().join("ui/node_modules/.bin").join(of_npm("tauri")),
         ["bundle", "--bundles", bundles],
     )
     .run("packages")?;

@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 
+use skillopt_app::Problem;
 use skillopt_app::supervisor::Overall;
 use tauri::image::Image;
 use tauri::menu::{IsMenuItem, Menu, MenuItem, PredefinedMenuItem, Submenu};
@@ -23,22 +24,28 @@ static APP: OnceLock<AppHandle> = OnceLock::new();
 /// Runs `host` on a thread of its own and the system's loop on this one, until `host` has ended.
 pub(crate) fn around(host: impl FnOnce() -> ExitCode + Send + 'static) -> ExitCode {
     let built = tauri::Builder::default().build(crate::windows::context());
-    #[cfg_attr(
-        not(target_os = "macos"),
-        expect(unused_mut, reason = "only macOS has policies")
-    )]
-    let mut app = match built {
+    let app = match built {
         Ok(app) => app,
         Err(error) => {
+            let problem = Problem::temporary(
+                "tray_failed",
+                format!("The app cannot start: {error}."),
+                "Try again; `skillopt daemon` runs the nights without it.",
+            );
             eprintln!(
-                "The app cannot start: {error}.\nTry again; `skillopt daemon` runs the nights without it.\n(tray_failed)"
+                "{}\n{}\n({})",
+                problem.message, problem.guidance, problem.code
             );
             return ExitCode::FAILURE;
         }
     };
     // A tray has no place in the Dock; the process of the windows has.
     #[cfg(target_os = "macos")]
-    app.set_activation_policy(tauri::ActivationPolicy::Accessory);
+    let app = {
+        let mut app = app;
+        app.set_activation_policy(tauri::ActivationPolicy::Accessory);
+        app
+    };
     let handle = APP.get_or_init(|| app.handle().clone()).clone();
     let (ended, end) = mpsc::channel();
     std::thread::spawn(move || {
@@ -108,7 +115,6 @@ enum Item {
 
 impl Tray {
     /// Shows the tray as soon as the system's loop runs.
-    #[expect(clippy::unused_async, reason = "on Linux it waits for the session bus")]
     pub(crate) async fn show(face: Face, orders: UnboundedSender<Order>) -> Result<Self, String> {
         let app = APP.get().ok_or("there is no loop for it")?.clone();
         app.manage(orders);
@@ -135,7 +141,6 @@ impl Tray {
     }
 
     /// Shows another face; what is the same stays.
-    #[expect(clippy::unused_async, reason = "on Linux it waits for the session bus")]
     pub(crate) async fn change(&self, face: Face) {
         // It fails when the loop has ended, and the tray with it.
         let _ = self.on_the_main_thread(move |app, shown| match shown {
@@ -223,7 +228,7 @@ fn menu(app: &AppHandle, items: &[Item]) -> tauri::Result<Menu<Wry>> {
 }
 
 fn items(app: &AppHandle, entries: &[Entry]) -> tauri::Result<Vec<Item>> {
-    let item = |entry: &Entry| {
+    let item = |entry: &Entry| -> tauri::Result<Item> {
         Ok(match entry {
             Entry::Line(text) => {
                 let text = in_place::label(text);
