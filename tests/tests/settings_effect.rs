@@ -618,6 +618,7 @@ fn notices(home: &Home, words: &[&str]) -> String {
         })
         .collect();
     let failing = ProjectState {
+        missed: None,
         id: "p".into(),
         name: "letters".into(),
         root: "/letters".into(),
