@@ -2459,7 +2459,7 @@ export type Report = {
  */
 text: string, 
 /**
- * How many values were taken out of it.
+ * How many marks of values that were taken out stand in it.
  */
 redacted: number, };
 
@@ -2489,7 +2489,7 @@ file: string,
  */
 bytes: number, 
 /**
- * How many values were taken out of it.
+ * How many marks of values that were taken out stand in it.
  */
 redacted: number, };
 
