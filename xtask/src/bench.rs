@@ -6,8 +6,11 @@ use std::process::Stdio;
 
 use crate::Stop;
 use crate::command::{cargo, root, rust_files, say};
-use crate::needs;
 use crate::private_home::PrivateHome;
+use crate::{needs, ui};
+
+/// The one that opens windows.
+pub(crate) const FOOTPRINT: &str = "footprint";
 
 /// One benchmark: a file in `benches/` of a workspace member.
 struct Bench {
@@ -27,6 +30,11 @@ pub(crate) fn run(names: &[String]) -> Result<(), Stop> {
         .collect();
     if benches.is_empty() {
         return Err(Stop::Because("there is no such benchmark".to_owned()));
+    }
+    if benches.iter().any(|bench| bench.name == FOOTPRINT) {
+        needs::system(needs::FOR_TESTS, false)?;
+        // The desktop app embeds them.
+        ui::build()?;
     }
     let home = PrivateHome::new()?;
     let mut rows = Vec::new();
@@ -67,7 +75,7 @@ fn all() -> Result<Vec<Bench>, Stop> {
     let mut members: Vec<PathBuf> = std::fs::read_dir(root().join("crates"))?
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
         .collect();
-    members.push(root().join("tests"));
+    members.extend([root().join("src-tauri"), root().join("tests")]);
     members.sort();
     let mut benches = Vec::new();
     for member in members {

@@ -35,6 +35,7 @@ Usage: cargo xtask COMMAND
   test-clis [AGENT…]         install the real programs of agents from npm below target/, and drive each
                              against a server on this computer
   bench [NAME…]              run the benchmarks; prints rows for docs/performance.md
+  footprint                  measure what the desktop app costs while nobody looks, and its windows
   fuzz [SECONDS] [TARGET…]   fuzz the readers of hostile input, SECONDS (60) for each target
   ui                         build the pages of the windows into ui/dist
   check-targets [TARGET…]    type-check the product for Windows and macOS, without linking; needs their
@@ -67,6 +68,7 @@ fn main() -> ExitCode {
         "test" => test::run(&rest),
         "test-clis" => test_clis::run(&rest),
         "bench" => bench::run(&rest),
+        "footprint" => bench::run(&[bench::FOOTPRINT.to_owned()]),
         "fuzz" => fuzz::run(&rest),
         "check-targets" => check_targets::run(&rest),
         "docs" => docs::run(),

@@ -61,6 +61,9 @@ pub(crate) const FOR_TESTS: &[Need] = &[
         "xvfb",
         "tests open windows on a screen of their own",
     ),
+    program_of("dpkg", "dpkg", "tests install the package for Debian"),
+    program_of("openbox", "openbox", "windows get the focus from it"),
+    program_of("wmctrl", "wmctrl", "tests name and close windows with it"),
     program_of(
         "WebKitWebDriver",
         "webkit2gtk-driver",
