@@ -12,5 +12,6 @@ mod endings;
 mod faults;
 mod hostile;
 mod notices;
+mod package;
 mod person;
 mod story;

@@ -19,12 +19,15 @@ pub(crate) const PROJECT: &str = "customer-letters";
 /// Somebody with the sample sessions, a registered project, and no night yet.
 pub(crate) struct Person {
     pub(crate) folder: TempDir,
+    /// The app they start.
+    pub(crate) program: PathBuf,
 }
 
 impl Person {
     pub(crate) fn new() -> Self {
         let person = Self {
             folder: tempfile::tempdir().unwrap(),
+            program: PROGRAM.into(),
         };
         let environment = [(
             "HOME".to_owned(),
@@ -124,7 +127,7 @@ impl Person {
         variables: &[(&str, &str)],
     ) -> Running {
         let log = std::fs::File::create(self.log()).unwrap();
-        let child = Command::new(PROGRAM)
+        let child = Command::new(&self.program)
             .args(words)
             .env_clear()
             .envs(self.variables())

@@ -1,0 +1,125 @@
+//! The package for Debian: made, installed into a folder of its own by `dpkg`, and used.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use skillopt_tests::desktop::{Notifications, TrayHost};
+use skillopt_tests::session::Session;
+
+use crate::person::{PROGRAM, PROJECT, Person};
+
+/// What people and their desktops look for.
+const INSTALLED: [&str; 9] = [
+    "usr/bin/skillopt",
+    "usr/bin/skillopt-desktop",
+    "usr/bin/skillopt-sleep",
+    "usr/lib/systemd/user/skillopt.service",
+    "usr/share/applications/skillopt-desktop.desktop",
+    "usr/share/bash-completion/completions/skillopt",
+    "usr/share/fish/vendor_completions.d/skillopt.fish",
+    "usr/share/icons/hicolor/128x128/apps/skillopt-desktop.png",
+    "usr/share/zsh/vendor-completions/_skillopt",
+];
+
+fn run(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let wrong = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {said}{wrong}");
+    said
+}
+
+/// A package of the programs that the tests are about. Theirs stay as they are: the maker of packages
+/// writes into the one it packs.
+fn made_in(folder: &Path) -> PathBuf {
+    let built = folder.join("debug");
+    std::fs::create_dir_all(&built).unwrap();
+    let programs = Path::new(PROGRAM).parent().unwrap();
+    std::fs::copy(PROGRAM, built.join("skillopt-desktop")).unwrap();
+    let command_line = built.join("skillopt");
+    std::fs::copy(programs.join("skillopt-test"), &command_line).unwrap();
+    let page = |name: &str, words: &[&str]| {
+        let text = run(Command::new(&command_line).args(words).env("HOME", folder));
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let files = serde_json::json!({
+        "/usr/bin/skillopt": command_line,
+        "/usr/bin/skillopt-sleep": command_line,
+        "/usr/share/man/man1/skillopt.1": page("skillopt.1", &["man"]),
+        "/usr/share/bash-completion/completions/skillopt": page("bash", &["completions", "bash"]),
+        "/usr/share/zsh/vendor-completions/_skillopt": page("zsh", &["completions", "zsh"]),
+        "/usr/share/fish/vendor_completions.d/skillopt.fish": page("fish", &["completions", "fish"]),
+    });
+    let other = serde_json::json!({"bundle": {"linux": {"deb": {"files": files}}}});
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    run(Command::new(top.join("ui/node_modules/.bin/tauri"))
+        .args(["bundle", "--debug", "--bundles", "deb", "--config"])
+        .arg(other.to_string())
+        .env("CARGO_TARGET_DIR", folder)
+        .current_dir(top));
+    let packages = std::fs::read_dir(built.join("bundle/deb")).unwrap();
+    packages
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.extension().is_some_and(|ending| ending == "deb"))
+        .unwrap()
+}
+
+/// Installs it as `dpkg` does, into `root` in the place of `/`.
+fn install(package: &Path, root: &Path) {
+    std::fs::create_dir_all(root.join("var/lib/dpkg")).unwrap();
+    let is_root = run(Command::new("id").arg("-u")).trim() == "0";
+    let mut command = if is_root {
+        Command::new("dpkg")
+    } else {
+        // Its files belong to root, who it is in a name space of its own.
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "dpkg"]);
+        command
+    };
+    // What it depends on is on the machine, but not in this folder.
+    run(command
+        .arg(format!("--root={}", root.display()))
+        .args(["--force-depends", "--force-script-chrootless", "--install"])
+        .arg(package));
+}
+
+/// `SKILLOPT_TEST_PACKAGE` names a package that was made before, for example by `cargo xtask package`.
+#[test]
+fn the_package_is_installed_started_and_runs_a_night() {
+    let folder = tempfile::tempdir().unwrap();
+    let package = std::env::var_os("SKILLOPT_TEST_PACKAGE")
+        .map_or_else(|| made_in(&folder.path().join("target")), PathBuf::from);
+    let about = run(Command::new("dpkg-deb").arg("--field").arg(&package));
+    assert!(about.contains("Package: skillopt-desktop\n"), "{about}");
+    let root = folder.path().join("root");
+    install(&package, &root);
+    for file in INSTALLED {
+        assert!(root.join(file).is_file(), "{file}");
+    }
+    let entry = root.join("usr/share/applications/skillopt-desktop.desktop");
+    let entry = std::fs::read_to_string(entry).unwrap();
+    for line in [
+        "Name=SkillOpt\n",
+        "Exec=skillopt-desktop\n",
+        "Icon=skillopt-desktop\n",
+    ] {
+        assert!(entry.contains(line), "{entry}");
+    }
+
+    let mut person = Person::new();
+    person.program = root.join("usr/bin/skillopt-desktop");
+    let session = Session::start(&person.home());
+    let tray = TrayHost::serve(session.address());
+    let notifications = Notifications::serve(session.address());
+    let mut app = person.start(&session, &["--quiet"]);
+    tray.click(&["Run now", PROJECT]);
+    let _ = notifications.wait_for("1 proposal");
+    let status = run(Command::new(root.join("usr/bin/skillopt"))
+        .args(["status", "--json"])
+        .env_clear()
+        .envs(person.variables()));
+    assert!(status.contains(PROJECT), "{status}");
+    assert_eq!(app.end(), 0);
+}
