@@ -322,8 +322,9 @@ pub fn reply(data: &[u8]) {
         return;
     };
     let shown = ["t1".to_owned(), "t2".to_owned()];
-    let expect = match first % 4 {
+    let expect = match first % 5 {
         0 => Expect::Text,
+        4 => Expect::Tools,
         1 => Expect::Mined { turns: 3 },
         2 => Expect::Score,
         _ => Expect::Edits {
@@ -334,6 +335,9 @@ pub fn reply(data: &[u8]) {
     match parse_bytes(&expect, bytes) {
         Err(_) => {}
         Ok(Parsed::Text(text)) => assert!(!text.trim().is_empty()),
+        Ok(Parsed::Calls(said)) => {
+            assert!(!said.calls.is_empty() && said.excess().is_none());
+        }
         Ok(Parsed::Mined(mined)) => {
             assert!(mined.tasks.len() <= 3);
             assert!(

@@ -14,6 +14,7 @@
 //! ```
 
 mod behaviour;
+mod calls;
 mod connection;
 mod shapes;
 

@@ -103,6 +103,7 @@ fn call(schema: Option<Value>) -> Call {
         },
         sample: 0,
         ask: 0,
+        rounds: Vec::new(),
     }
 }
 

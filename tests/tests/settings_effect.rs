@@ -128,6 +128,7 @@ static EFFECTS: &[Effect] = &[
     effect("replays.rollouts", "2", night),
     effect("replays.dream_factor", "1", night),
     effect("replays.recall", "3", second_nights),
+    effect("replays.tools", "true", with_a_tool),
     effect("models.backend", "handoff", night),
     effect("models.model", "another", asked).with(ASKED),
     effect("models.target_backend", "mock", asked).with(ASKED),
@@ -466,6 +467,23 @@ fn spoiled(home: &Home, words: &[&str]) -> String {
         task("t3", "val", "Write about the billing model"),
         task("t4", "val", "Write about the maintenance window"),
     ]});
+    let file = home.home().join("tasks.json");
+    std::fs::write(&file, tasks.to_string()).expect("a tasks file");
+    let file = format!("--tasks-file={}", file.display());
+    against(&server, home, &[&[file.as_str()], words].concat())
+}
+
+/// A night of tasks that want a tool to be called.
+fn with_a_tool(home: &Home, words: &[&str]) -> String {
+    let server = StubServer::start();
+    server.brain(honest);
+    let task = |id: &str, split: &str| {
+        json!({
+            "id": id, "project": "", "intent": "Is the build green?", "reference_kind": "rule",
+            "split": split, "judge": {"checks": [{"op": "tool_called", "arg": "ci"}]},
+        })
+    };
+    let tasks = json!({"reviewed": true, "tasks": [task("t1", "train"), task("t2", "val")]});
     let file = home.home().join("tasks.json");
     std::fs::write(&file, tasks.to_string()).expect("a tasks file");
     let file = format!("--tasks-file={}", file.display());

@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::document::TargetKind;
 use crate::hash::sha256_parts;
 use crate::task::Task;
+use crate::tool::{Tool, ToolReply};
 
 /// Who says a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -93,7 +94,8 @@ pub enum Subject {
     },
     /// Do the task under these documents.
     Attempt {
-        /// The task. Its judge is not rendered into the messages.
+        /// The task. Its judge is not rendered into the messages. In a call, its tools are those that
+        /// are offered: none unless tools are replayed and the backend takes them.
         task: Box<Task>,
         /// Text of the skill document.
         skill: String,
@@ -195,12 +197,26 @@ pub struct Call {
     pub params: Params,
     /// Which independent draw this is, from 0.
     pub sample: u32,
-    /// 0, or 1 for the one repeat after an unreadable reply.
+    /// 0, or 1 for the one repeat after an unreadable reply; of a call that offers tools, how many
+    /// rounds came before it.
     pub ask: u8,
+    /// The replies before this one that called tools. Their results are those of the tools.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<ToolReply>,
 }
 
 impl Call {
-    /// The name of this call: SHA-256 over backend, messages, parameters, sample and ask.
+    /// The tools that are offered.
+    #[must_use]
+    pub fn tools(&self) -> &[Tool] {
+        match &self.subject {
+            Subject::Attempt { task, .. } => &task.tools,
+            Subject::Mine { .. } | Subject::Judge { .. } | Subject::Reflect { .. } => &[],
+        }
+    }
+
+    /// The name of this call: SHA-256 over backend, messages, parameters, sample and ask, and over the
+    /// tools and what was called of them, if any are offered.
     ///
     /// Simulators answer from the subject, so for them the subject is hashed as well; for text
     /// backends two subjects with equal messages are the same question.
@@ -211,6 +227,11 @@ impl Call {
         } else {
             String::new()
         };
+        let tools = if self.tools().is_empty() {
+            String::new()
+        } else {
+            format!("\n{}\n{}", json_text(self.tools()), json_text(&self.rounds))
+        };
         sha256_parts(&[
             json_text(&self.backend).as_bytes(),
             b"\n",
@@ -220,11 +241,12 @@ impl Call {
             b"\n",
             subject.as_bytes(),
             format!("\n{} {}", self.sample, self.ask).as_bytes(),
+            tools.as_bytes(),
         ])
     }
 }
 
-fn json_text<T: Serialize>(value: &T) -> String {
+fn json_text<T: Serialize + ?Sized>(value: &T) -> String {
     // These types have string keys and no failing serializers.
     serde_json::to_string(value).unwrap_or_default()
 }

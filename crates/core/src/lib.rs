@@ -30,6 +30,7 @@ pub mod split;
 pub mod task;
 mod task_row;
 pub mod text;
+pub mod tool;
 
 /// A moment in time, in UTC. Local time exists only in schedules and on screen.
 pub type Instant = jiff::Timestamp;

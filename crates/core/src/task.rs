@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::agent::Agent;
+use crate::tool::Tool;
 
 /// Which slice of the evidence a task belongs to. Stored with the task, never recomputed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -117,6 +118,8 @@ pub struct Task {
     pub outcome: Outcome,
     /// How a reply is scored.
     pub judge: Judge,
+    /// Tools that a replay may offer; nothing is executed.
+    pub tools: Vec<Tool>,
     /// Free labels.
     pub tags: Vec<String>,
     /// Sessions it recurs in.
@@ -153,6 +156,7 @@ impl Task {
             attempted_solution: String::new(),
             outcome: Outcome::Unknown,
             judge: Judge::None,
+            tools: Vec::new(),
             tags: Vec::new(),
             sessions: Vec::new(),
             turns: Vec::new(),

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::agent::Agent;
 use crate::task::{Check, Judge, Origin, Outcome, SourceTurn, Split, Task};
+use crate::tool::Tool;
 
 /// The row of a tasks file. Unknown keys are ignored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -27,6 +28,8 @@ pub(crate) struct TaskRow {
     reference: Value,
     #[serde(default)]
     judge: Value,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool>,
     #[serde(default)]
     tags: Vec<String>,
     #[serde(default)]
@@ -111,6 +114,7 @@ impl TryFrom<TaskRow> for Task {
             attempted_solution: row.attempted_solution,
             outcome: row.outcome,
             judge,
+            tools: row.tools,
             tags: row.tags,
             sessions: row.source_sessions,
             turns: row.source_turns,
@@ -148,6 +152,7 @@ impl From<Task> for TaskRow {
             reference_kind: reference_kind.to_owned(),
             reference,
             judge,
+            tools: task.tools,
             tags: task.tags,
             source_sessions: task.sessions,
             split: split.to_owned(),
@@ -181,6 +186,11 @@ mod tests {
             let mut task = Task::new("t1", "/w/app", "Say it");
             task.judge = judge;
             task.split = Split::Validation;
+            task.tools = vec![Tool {
+                name: "search".into(),
+                description: String::new(),
+                result: "42".into(),
+            }];
             let json = serde_json::to_string(&task).unwrap();
             assert_eq!(serde_json::from_str::<Task>(&json).unwrap(), task);
         }

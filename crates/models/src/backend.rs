@@ -97,6 +97,12 @@ pub trait Backend: Send + Sync {
         false
     }
 
+    /// Whether a question may offer it tools. Replies to such a question are
+    /// [`ToolReply`](skillopt_core::tool::ToolReply)s in their JSON.
+    fn takes_tools(&self) -> bool {
+        false
+    }
+
     /// Whether it runs on this computer, so that its tokens cost no money unless the user gives them a
     /// price.
     fn local(&self) -> bool {

@@ -46,6 +46,9 @@ struct Recorded {
     /// Whether its tokens cost no money.
     local: bool,
     overhead_tokens: u64,
+    /// Whether questions could offer it tools.
+    #[serde(default)]
+    takes_tools: bool,
     /// The model that said it answered; empty when it was the one that was asked.
     #[serde(default)]
     answered_by: String,
@@ -91,6 +94,7 @@ pub fn save(
             paid: backend.paid(),
             local: backend.local(),
             overhead_tokens: backend.overhead_tokens(),
+            takes_tools: backend.takes_tools(),
             answered_by: String::new(),
         }
     });
@@ -265,6 +269,10 @@ impl Backend for Cassette {
 
     fn overhead_tokens(&self) -> u64 {
         self.recorded.overhead_tokens
+    }
+
+    fn takes_tools(&self) -> bool {
+        self.recorded.takes_tools
     }
 
     fn provider(&self) -> String {

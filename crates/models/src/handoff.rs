@@ -371,6 +371,7 @@ mod tests {
             },
             sample,
             ask: 0,
+            rounds: Vec::new(),
         }
     }
 

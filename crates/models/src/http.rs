@@ -17,6 +17,7 @@ mod messages;
 mod probe;
 mod protocol;
 mod responses;
+mod tools;
 mod wire;
 
 use std::sync::{Arc, Mutex, Once, PoisonError};
@@ -212,7 +213,8 @@ impl Server {
                     self.learn(dialect.without_stream());
                 }
                 let allowance = allowance::read(response.headers(), asked.now);
-                let reply = read_reply(response, patience, &asked).await?;
+                let offered = !call.tools().is_empty();
+                let reply = read_reply(response, patience, offered, &asked).await?;
                 return Ok(RawReply { allowance, ..reply });
             }
             let headers = response.headers().clone();
@@ -231,7 +233,11 @@ impl Server {
                     self.learn(next);
                 }
                 // What the user asked for is not left out behind their back.
-                None => return Err(manner.refused(&said, &asked).unwrap_or(error)),
+                None => {
+                    let refused = manner.refused(&said, &asked);
+                    let refused = refused.or_else(|| tools::refused(call, &said, &asked));
+                    return Err(refused.unwrap_or(error));
+                }
             }
         }
         Err(CallError::Refused {
@@ -283,6 +289,10 @@ impl Backend for Server {
             self.options.address.host().as_str(),
             "api.anthropic.com" | "api.openai.com"
         )
+    }
+
+    fn takes_tools(&self) -> bool {
+        true
     }
 
     fn local(&self) -> bool {

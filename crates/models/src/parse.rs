@@ -16,6 +16,7 @@ use skillopt_core::call::Subject;
 use skillopt_core::edit::Edit;
 use skillopt_core::task::Check;
 use skillopt_core::text::head;
+use skillopt_core::tool::ToolReply;
 
 use json::Found;
 
@@ -29,6 +30,8 @@ const REASON_LIMIT: usize = 200;
 pub enum Expect {
     /// Any text that is not blank.
     Text,
+    /// Such a text, or calls of the tools that were offered.
+    Tools,
     /// Tasks found in a session with so many human turns.
     Mined {
         /// How many turns were shown; turn numbers beyond are dropped.
@@ -50,7 +53,8 @@ impl Expect {
     #[must_use]
     pub fn of(subject: &Subject) -> Self {
         match subject {
-            Subject::Attempt { .. } => Self::Text,
+            Subject::Attempt { task, .. } if task.tools.is_empty() => Self::Text,
+            Subject::Attempt { .. } => Self::Tools,
             Subject::Mine { prompts, .. } => Self::Mined {
                 turns: prompts.len(),
             },
@@ -78,6 +82,8 @@ impl Expect {
 pub enum Parsed {
     /// The answer of an attempt, without its reasoning.
     Text(String),
+    /// Calls of tools in the place of an answer.
+    Calls(ToolReply),
     /// Tasks found in a session.
     Mined(Mined),
     /// A grade.
@@ -167,6 +173,8 @@ pub fn parse(expect: &Expect, reply: &str) -> Result<Parsed, Unreadable> {
         return Err(unreadable("it is empty"));
     }
     match expect {
+        // The reasoning, if there is any, is inside of it.
+        Expect::Tools => with_tools(text),
         Expect::Text => Ok(Parsed::Text(text.to_owned())),
         Expect::Mined { turns } => {
             read(text, mined::is_meant, |value| mined::read(value, *turns)).map(Parsed::Mined)
@@ -177,6 +185,22 @@ pub fn parse(expect: &Expect, reply: &str) -> Result<Parsed, Unreadable> {
         })
         .map(Parsed::Edits),
     }
+}
+
+/// Reads a reply to a question that offers tools, which is kept as JSON.
+fn with_tools(reply: &str) -> Result<Parsed, Unreadable> {
+    let Some(said) = ToolReply::from_json(reply) else {
+        return Err(unreadable(
+            "it is not kept in the form of replies that may call tools",
+        ));
+    };
+    if let Some(excess) = said.excess() {
+        return Err(Unreadable(excess));
+    }
+    if said.calls.is_empty() {
+        return parse(&Expect::Text, &said.text);
+    }
+    Ok(Parsed::Calls(said))
 }
 
 /// [`parse`] for any bytes; the entry point for fuzzing.

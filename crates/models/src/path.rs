@@ -30,6 +30,7 @@ use std::time::Duration;
 use serde::Serialize;
 use skillopt_core::call::{Call, Side, Subject};
 use skillopt_core::redact::Redactor;
+use skillopt_core::tool::MOST_ROUNDS;
 use skillopt_core::{Instant, Problem};
 use skillopt_store::{Store, calls, events, stages};
 
@@ -125,6 +126,8 @@ pub struct PathOptions {
     pub retry: Retry,
     /// Time for one try.
     pub try_timeout: Duration,
+    /// Whether attempts offer the tools of their task to backends that take them.
+    pub tools: bool,
     /// How much of a plan is not used, in percent.
     pub reserve_percent: u8,
     /// When nothing more begins; `None` for no such time.
@@ -147,6 +150,7 @@ impl Default for PathOptions {
             limits: Limits::new(8),
             retry: Retry::default(),
             try_timeout: Duration::from_secs(300),
+            tools: false,
             reserve_percent: 0,
             finish_at: None,
             window: None,
@@ -177,6 +181,8 @@ pub struct Reply {
     pub text: String,
     /// What it says.
     pub parsed: Parsed,
+    /// The tools that were called before it, in order; `None` when none were offered.
+    pub called: Option<Vec<String>>,
     /// Whether this night made the try that brought it for this row.
     pub fresh: bool,
     /// Tokens as the provider counted them.
@@ -398,14 +404,18 @@ impl CallPath {
         prepare::Prepare::new(&self.inner).call(ask)
     }
 
-    /// How large the messages of `ask` are, for an estimate.
+    /// How many requests `ask` makes at most and how large their messages are, for an estimate.
     #[must_use]
     pub fn measure(&self, ask: Ask) -> Asked {
         let call = self.render(ask);
         Asked {
             kind: call.subject.kind(),
             side: call.subject.side(),
-            calls: 1,
+            calls: if call.tools().is_empty() {
+                1
+            } else {
+                1 + MOST_ROUNDS as u64
+            },
             prompt_bytes: call
                 .messages
                 .iter()

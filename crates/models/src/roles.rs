@@ -320,6 +320,7 @@ impl PathOptions {
             prices: prices.with_given(Price::given(settings.input_price, settings.output_price)),
             limits: Limits::new(usize::try_from(settings.concurrency).unwrap_or(usize::MAX)),
             try_timeout: Duration::from_secs(u64::from(settings.call_seconds)) + BACKSTOP,
+            tools: settings.tools,
             reserve_percent: u8::try_from(settings.reserve_percent).unwrap_or(u8::MAX),
             window: Some(settings.context_tokens).filter(|tokens| *tokens > 0),
             temperature: settings.temperature,

@@ -85,7 +85,7 @@ impl Name {
                 role: "target",
                 description: "Answers a request under the skill and the memory document.",
                 required: &["SKILL", "MEMORY", "INTENT"],
-                optional: &["CONTEXT", "FENCE"],
+                optional: &["CONTEXT", "TOOLS", "FENCE"],
                 text: texts::ATTEMPT,
             },
             Self::Judge => &Fixed {
@@ -297,7 +297,13 @@ impl Templates {
     #[must_use]
     pub fn hash(&self) -> String {
         let texts = Name::ALL.map(|name| (name.id(), self.text(name)));
-        let forms = [texts::MINER_FORM, texts::JUDGE_FORM, texts::REFLECT_FORM];
+        let forms = [
+            texts::MINER_FORM,
+            texts::JUDGE_FORM,
+            texts::REFLECT_FORM,
+            texts::NO_TOOLS,
+            texts::SOME_TOOLS,
+        ];
         // Tuples and arrays of text always serialize.
         sha256_hex(
             serde_json::to_string(&(texts, forms))

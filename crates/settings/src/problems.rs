@@ -128,7 +128,6 @@ pub(crate) const RETIRED: &[(&str, &str)] = &[
         "azure_endpoint",
         "set models.endpoint to the resource you use: its answers depend on it",
     ),
-    ("opencode_tool_replay", "this version does not have it"),
     (
         "vscode_workspace_storage",
         "reads.vscode_home names the folder above User/workspaceStorage",

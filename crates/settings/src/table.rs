@@ -261,6 +261,8 @@ settings! {
     replays.dream_factor: u32 = 0, whole(0, 64, "dream-factor").unit("variants").was(&["dream_factor"]);
     /// How many tasks of earlier nights that resemble tonight's are replayed with them.
     replays.recall: u32 = 0, whole(0, 1_000, "recall").unit("tasks").was(&["recall_k"]);
+    /// Whether tasks with tools are replayed with them; their results are fixed, and nothing is executed.
+    replays.tools: bool = false, switch("replay-tools").was(&["opencode_tool_replay"]);
 
     /// Which model is asked, and how.
     models.backend: String = "mock".to_owned(),

@@ -360,7 +360,7 @@ async fn reflect_edits(
         .flatten()
         .find_map(|reply| match reply.parsed {
             Parsed::Edits(proposed) => Some(proposed.edits),
-            Parsed::Text(_) | Parsed::Mined(_) | Parsed::Score { .. } => None,
+            Parsed::Text(_) | Parsed::Calls(_) | Parsed::Mined(_) | Parsed::Score { .. } => None,
         });
     Ok(reflect::with_evidence(edits.unwrap_or_default(), material))
 }

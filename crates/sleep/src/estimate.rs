@@ -82,9 +82,10 @@ fn replay_of(path: &CallPath, task: &Task, documents: &Documents, times: u64) ->
         },
         sample: 0,
     };
+    let measured = path.measure(attempt);
     let mut asked = vec![Asked {
-        calls: times,
-        ..path.measure(attempt)
+        calls: times * measured.calls,
+        ..measured
     }];
     match &task.judge {
         Judge::None => asked.clear(),

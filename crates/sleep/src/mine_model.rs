@@ -62,7 +62,8 @@ pub(crate) async fn mine(
     for (session, reply) in asked.into_iter().zip(replies) {
         match reply.map(|reply| reply.parsed) {
             Ok(Parsed::Mined(found)) => take(session, found, is_mined, &mut mined),
-            Ok(Parsed::Text(_) | Parsed::Score { .. } | Parsed::Edits(_)) | Err(_) => {
+            Ok(Parsed::Text(_) | Parsed::Calls(_) | Parsed::Score { .. } | Parsed::Edits(_))
+            | Err(_) => {
                 let literal = mine::heuristic(std::slice::from_ref(session), is_mined);
                 mined.candidates.extend(literal.candidates);
             }

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use skillopt_core::Problem;
 use skillopt_core::task::{Judge, Task};
+use skillopt_core::text::counted;
+use skillopt_core::tool;
 use skillopt_models::{Backend, Roles, family};
 use skillopt_store::nights::{self, Kind};
 use skillopt_store::{Store, events};
@@ -122,6 +124,38 @@ pub(crate) fn kinship(tasks: &[Task], roles: &Roles) -> Option<String> {
     (family_of(roles.optimizer.as_ref()) == Some(family)).then(|| {
         format!(
             "Replies are judged by a model of the family that wrote them ({family}); models tend to like their own. Set models.optimizer_backend or models.optimizer_model to one of another family if you have it."
+        )
+    })
+}
+
+/// What is to be said about the tools of tasks; `None` when none has any, or nothing real is asked.
+pub(crate) fn tools(tasks: &[Task], roles: &Roles, replayed: bool) -> Option<String> {
+    let mut names: Vec<String> = Vec::new();
+    let mut having = 0;
+    for task in tasks {
+        let tools = tool::of_task(task);
+        having += u64::from(!tools.is_empty());
+        names.extend(tools.into_iter().map(|tool| tool.name));
+    }
+    names.sort_unstable();
+    names.dedup();
+    if having == 0 || roles.simulated() {
+        return None;
+    }
+    let tasks = counted(having, "task");
+    let names = names.join(", ");
+    Some(if !replayed {
+        format!(
+            "{tasks} with tools ({names}) ran without them: replays.tools is off. What a reply claims by TOOL_CALL is all that counts."
+        )
+    } else if roles.target.takes_tools() {
+        format!(
+            "{tasks} ran with the tools {names}. Their results are fixed; nothing was executed."
+        )
+    } else {
+        format!(
+            "{tasks} with tools ({names}) ran without them: {} cannot be offered any. What a reply claims by TOOL_CALL is all that counts.",
+            roles.target.provider()
         )
     })
 }

@@ -30,6 +30,9 @@ pub struct Rollout {
     pub response: String,
     /// The score; `None` when the attempt or its grading has no answer.
     pub score: Option<Score>,
+    /// The tools that were called for it, in order; `None` when none were offered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub called: Option<Vec<String>>,
     /// Code of the error in the place of a score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -79,12 +82,14 @@ pub(crate) async fn pass(
             sample,
             response: String::new(),
             score: None,
+            called: None,
             error: None,
         };
         match reply {
             Ok(reply) => {
                 rollout.response = reply.text;
-                match grading(&task.judge, &rollout.response)? {
+                rollout.called = reply.called;
+                match grading(&task.judge, &rollout.response, rollout.called.as_deref())? {
                     Grading::Known(score) => rollout.score = Some(score),
                     Grading::ByModel(rubric) => to_grade.push((rollouts.len(), task, rubric)),
                     Grading::Impossible => rollout.error = Some("no_criterion".to_owned()),
@@ -138,7 +143,12 @@ enum Grading<'a> {
     Impossible,
 }
 
-fn grading<'a>(judge: &'a Judge, response: &str) -> Result<Grading<'a>, Stop> {
+/// `called` are the tools that were called, if any were offered.
+fn grading<'a>(
+    judge: &'a Judge,
+    response: &str,
+    called: Option<&[String]>,
+) -> Result<Grading<'a>, Stop> {
     Ok(match judge {
         Judge::Rule(checks) => {
             let compiled = RuleJudge::compile(checks).map_err(|errors| {
@@ -151,9 +161,14 @@ fn grading<'a>(judge: &'a Judge, response: &str) -> Result<Grading<'a>, Stop> {
                     "Correct the tasks file; mined checks are verified before they are stored.",
                 )
             })?;
-            // A replay has no tools; what a reply claims by the marker is all there is.
-            let called = compiled.judge.marked_tools(response);
-            Grading::Known(compiled.judge.score(response, &called))
+            Grading::Known(match called {
+                Some(called) => compiled.judge.score(response, called),
+                // Without tools, what a reply claims by the marker is all there is.
+                None => {
+                    let marked = compiled.judge.marked_tools(response);
+                    compiled.judge.score(response, &marked)
+                }
+            })
         }
         Judge::Exact(reference) => Grading::Known(judge::exact(reference, response)),
         Judge::Answer(golds) => Grading::Known(judge::answer(golds, response)),
@@ -186,31 +201,38 @@ mod tests {
 
     use super::*;
 
-    fn hard(judge: &Judge, response: &str) -> Option<f64> {
-        match grading(judge, response).unwrap() {
+    fn hard(judge: &Judge, response: &str, called: Option<&[String]>) -> Option<f64> {
+        match grading(judge, response, called).unwrap() {
             Grading::Known(score) => Some(score.hard),
             Grading::ByModel(_) | Grading::Impossible => None,
         }
     }
 
     #[test]
-    fn a_reply_can_claim_a_tool_by_the_marker() {
+    fn a_reply_can_claim_a_tool_by_the_marker_where_none_were_offered() {
         let judge = Judge::Rule(vec![Check {
             op: "tool_called".to_owned(),
             arg: json!("search"),
         }]);
-        assert_eq!(hard(&judge, "TOOL_CALL: search\nDone."), Some(1.0));
-        assert_eq!(hard(&judge, "I used search."), Some(0.0));
+        let claim = "TOOL_CALL: search\nDone.";
+        assert_eq!(hard(&judge, claim, None), Some(1.0));
+        assert_eq!(hard(&judge, "I used search.", None), Some(0.0));
+        // Where they were, only a call is one.
+        assert_eq!(hard(&judge, claim, Some(&[])), Some(0.0));
+        assert_eq!(
+            hard(&judge, "Done.", Some(&["Search".to_owned()])),
+            Some(1.0)
+        );
     }
 
     #[test]
     fn what_nothing_can_judge_has_no_score_and_no_grader() {
         assert!(matches!(
-            grading(&Judge::None, "anything").unwrap(),
+            grading(&Judge::None, "anything", None).unwrap(),
             Grading::Impossible
         ));
         assert!(matches!(
-            grading(&Judge::Rubric("short".to_owned()), "x").unwrap(),
+            grading(&Judge::Rubric("short".to_owned()), "x", None).unwrap(),
             Grading::ByModel("short")
         ));
     }

@@ -18,7 +18,8 @@ use crate::replay::Rollout;
 pub struct Reply {
     /// The reply; empty when there was none.
     pub text: String,
-    /// Why it was scored as it was, or the code of the error in the place of a score.
+    /// Why it was scored as it was, or the code of the error in the place of a score; with the tools that
+    /// were called, if any were offered.
     pub why: String,
 }
 
@@ -71,10 +72,18 @@ pub fn of(
 fn scored(db: &Connection, night: i64, stage: &str) -> Result<Vec<(String, Reply)>, Fault> {
     let kept: Option<Vec<Rollout>> = stages::output(db, night, stage)?;
     let replies = kept.into_iter().flatten().map(|rollout| {
-        let why = match (rollout.score, rollout.error) {
+        let mut why = match (rollout.score, rollout.error) {
             (Some(score), _) => score.why,
             (None, code) => code.unwrap_or_default(),
         };
+        if let Some(called) = rollout.called {
+            let called = if called.is_empty() {
+                "no tool".to_owned()
+            } else {
+                called.join(", ")
+            };
+            why.push_str(&format!(" (called: {called})"));
+        }
         let text = rollout.response;
         (rollout.task, Reply { text, why })
     });

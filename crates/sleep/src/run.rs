@@ -173,6 +173,11 @@ async fn night(context: &Context, plan: Plan, report: &mut NightReport) -> Resul
     report
         .notes
         .extend(model_notes::kinship(&prepared.tasks, night.path.roles()));
+    report.notes.extend(model_notes::tools(
+        &prepared.tasks,
+        night.path.roles(),
+        context.settings.tools,
+    ));
 
     let mut consolidated = Vec::new();
     let groups = tonight::groups(context, &prepared.tasks, &targets);

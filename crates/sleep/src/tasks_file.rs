@@ -8,6 +8,7 @@ use skillopt_core::Problem;
 use skillopt_core::check::RuleJudge;
 use skillopt_core::task::{Judge, Split, Task};
 use skillopt_core::text::cut;
+use skillopt_core::tool;
 
 /// Name of the format.
 pub const FORMAT: &str = "skillopt_sleep.tasks.v1";
@@ -109,6 +110,11 @@ fn parse(bytes: &[u8], path: &Path) -> Result<TasksFile, Problem> {
 
 /// Whether a reply to this task can be judged; a judge that cannot is refused here, not scored 0.
 fn check(task: &Task, faults: &mut Vec<String>, warnings: &mut Vec<String>) {
+    faults.extend(
+        tool::faults(&task.tools)
+            .iter()
+            .map(|fault| format!("task {}: {fault}", task.id)),
+    );
     match &task.judge {
         Judge::Rule(checks) => match RuleJudge::compile(checks) {
             Ok(compiled) => {
@@ -195,10 +201,16 @@ mod tests {
     fn every_fault_is_named_at_once() {
         let text = r#"[{"id":"a","project":"","intent":"x","reference_kind":"rule",
                         "judge":{"checks":[{"op":"contians","arg":"z"}]}},
-                       {"id":"a","project":"","intent":"y","split":"dev"}]"#;
+                       {"id":"a","project":"","intent":"y","split":"dev"},
+                       {"id":"b","project":"","intent":"y","tools":[{"name":"a tool"}]}]"#;
         let problem = read_text(text).unwrap_err();
         assert_eq!(problem.code, "tasks_file_broken");
         assert!(problem.message.contains("contians"), "{}", problem.message);
+        assert!(
+            problem.message.contains("no name of a tool"),
+            "{}",
+            problem.message
+        );
         assert!(
             problem.message.contains("unknown split"),
             "{}",

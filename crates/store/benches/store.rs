@@ -35,6 +35,7 @@ fn call(n: u32) -> Call {
         },
         sample: n,
         ask: 0,
+        rounds: Vec::new(),
     }
 }
 

@@ -35,9 +35,9 @@ words! {
 pub struct NightCall {
     /// The stage.
     pub stage: String,
-    /// Place in the stage, from 0. The repeat after an unreadable reply has the same place.
+    /// Place in the stage, from 0. Calls that follow up on a reply have the same place.
     pub position: u32,
-    /// 0, or 1 for that repeat.
+    /// 0; of calls that follow up, their number from 1.
     pub ask: u8,
     /// Key of the call.
     pub key: String,
@@ -64,9 +64,10 @@ pub fn plan(tx: &Tx<'_>, night: i64, stage: &str, calls: &[Call]) -> Result<usiz
     usize::try_from(count.0).map_err(|error| unreadable("count", error))
 }
 
-/// Writes the one repeat of a call after an unreadable reply, at the same position. `call.ask` is 1.
-/// Doing it again changes nothing.
-pub fn plan_repeat(
+/// Writes a call that follows up on a reply, at the same position: the one repeat after an unreadable
+/// reply, or the next round after one that called tools. `call.ask` is its number, from 1. Doing it
+/// again changes nothing.
+pub fn plan_follow_up(
     tx: &Tx<'_>,
     night: i64,
     stage: &str,

@@ -28,6 +28,8 @@ pub enum Behaviour {
         /// What the content is said to be.
         content_type: &'static str,
     },
+    /// Calls these tools, each with its arguments, and says nothing; streamed if that was asked for.
+    Calls(Vec<(String, Value)>),
     /// Waits, then goes on.
     Delay(Duration, Box<Self>),
     /// An error, or anything else that is all there at once.
@@ -73,6 +75,17 @@ impl Behaviour {
             headers: vec![("content-type", "application/json".to_owned())],
             body: body.to_string().into_bytes(),
         }
+    }
+
+    /// Calls these tools without arguments.
+    #[must_use]
+    pub fn calls(tools: &[&str]) -> Self {
+        Self::Calls(
+            tools
+                .iter()
+                .map(|&tool| (tool.to_owned(), json!({})))
+                .collect(),
+        )
     }
 
     /// 401.

@@ -11,6 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::sleep;
 
 use super::behaviour::Behaviour;
+use super::calls;
 use super::shapes::{Ending, Shape};
 use super::{Request, Shared};
 
@@ -149,22 +150,18 @@ async fn finish(
     let shape = Shape::of(request).unwrap_or(Shape::Chat);
     match behaviour {
         Behaviour::Reply(text) if streamed => {
-            let mut headers = vec![("content-type", "text/event-stream")];
-            headers.extend(extra.iter().map(|(name, value)| (*name, value.as_str())));
-            write_head(stream, 200, &headers, None).await?;
-            for (name, data) in shape.events(&text, request) {
-                let event = if name.is_empty() {
-                    format!("data: {data}\n\n")
-                } else {
-                    format!("event: {name}\ndata: {data}\n\n")
-                };
-                write_chunk(stream, event.as_bytes()).await?;
-            }
-            write_chunk(stream, b"").await?;
-            Ok(true)
+            write_events(stream, shape.events(&text, request), extra).await
         }
         Behaviour::Reply(text) | Behaviour::Whole(text) => {
             let body = shape.whole(&text, Ending::Done, request);
+            write_json(stream, &body, "application/json").await?;
+            Ok(true)
+        }
+        Behaviour::Calls(calls) if streamed => {
+            write_events(stream, calls::events(shape, &calls, request), extra).await
+        }
+        Behaviour::Calls(calls) => {
+            let body = calls::whole(shape, &calls, request);
             write_json(stream, &body, "application/json").await?;
             Ok(true)
         }
@@ -234,6 +231,26 @@ async fn finish(
             unreachable!("these lead to another behaviour")
         }
     }
+}
+
+async fn write_events(
+    stream: &mut BufReader<TcpStream>,
+    events: Vec<(String, String)>,
+    extra: &[(&'static str, String)],
+) -> io::Result<bool> {
+    let mut headers = vec![("content-type", "text/event-stream")];
+    headers.extend(extra.iter().map(|(name, value)| (*name, value.as_str())));
+    write_head(stream, 200, &headers, None).await?;
+    for (name, data) in events {
+        let event = if name.is_empty() {
+            format!("data: {data}\n\n")
+        } else {
+            format!("event: {name}\ndata: {data}\n\n")
+        };
+        write_chunk(stream, event.as_bytes()).await?;
+    }
+    write_chunk(stream, b"").await?;
+    Ok(true)
 }
 
 async fn write_json(

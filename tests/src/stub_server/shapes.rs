@@ -139,7 +139,7 @@ impl Shape {
 }
 
 /// Events that carry their name in their data as well.
-fn named(events: Vec<Value>) -> Vec<(String, String)> {
+pub(super) fn named(events: Vec<Value>) -> Vec<(String, String)> {
     events
         .into_iter()
         .map(|event| {

@@ -32,5 +32,6 @@ pub(crate) fn call(question: &str) -> Call {
         },
         sample: 0,
         ask: 0,
+        rounds: Vec::new(),
     }
 }

@@ -2425,6 +2425,23 @@ proposal: string,
 targets: Array<string>, };
 
 /**
+ * A tool with its fixed result.
+ */
+export type ReplayTool = { 
+/**
+ * What `tool_called` names.
+ */
+name: string, 
+/**
+ * What the model is told that it does; empty for a general sentence.
+ */
+description?: string, 
+/**
+ * What every call of it gives; empty for a general sentence.
+ */
+result?: string, };
+
+/**
  * Both replies to one task. `None`: nothing is kept of it any more, or it was never asked.
  */
 export type Replies = { 
@@ -2446,7 +2463,8 @@ export type Reply = {
  */
 text: string, 
 /**
- * Why it was scored as it was, or the code of the error in the place of a score.
+ * Why it was scored as it was, or the code of the error in the place of a score; with the tools that
+ * were called, if any were offered.
  */
 why: string, };
 
@@ -3489,7 +3507,7 @@ export type TargetState = "pending" | "adopted" | "rejected" | "superseded" | "r
 /**
  * One request that is replayed and judged.
  */
-export type Task = { id: string, project: string, intent: string, context_excerpt: string, system: string, attempted_solution: string, outcome: TaskOutcome, reference_kind: string, reference: JsonValue, judge: JsonValue, tags: Array<string>, source_sessions: Array<string>, split: string, origin: Origin, derived_from: string, skill_hint: string, legacy_id?: string, agent?: Agent | null, source_turns?: Array<SourceTurn>, cluster?: string, };
+export type Task = { id: string, project: string, intent: string, context_excerpt: string, system: string, attempted_solution: string, outcome: TaskOutcome, reference_kind: string, reference: JsonValue, judge: JsonValue, tools?: Array<ReplayTool>, tags: Array<string>, source_sessions: Array<string>, split: string, origin: Origin, derived_from: string, skill_hint: string, legacy_id?: string, agent?: Agent | null, source_turns?: Array<SourceTurn>, cluster?: string, };
 
 /**
  * How the sessions a task came from ended, as far as the user's words tell.

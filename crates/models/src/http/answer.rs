@@ -1,6 +1,10 @@
 //! Reading a reply out of what a server sent.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
+
+use skillopt_core::tool::{ToolCall, ToolReply};
 
 use super::failure::{Asked, Said, meaning};
 use crate::backend::{Finish, RawReply, Usage};
@@ -28,7 +32,10 @@ pub(super) struct Answer {
     pub(super) text: String,
     pub(super) refusal: String,
     pub(super) reasoned: bool,
-    pub(super) called_tool: bool,
+    /// The tools it calls, by their number in the reply.
+    pub(super) calls: BTreeMap<u64, ToolCall>,
+    /// Whether tools were offered.
+    offered: bool,
     pub(super) usage: Usage,
     pub(super) model: String,
     /// `None` until the model has said that it is done.
@@ -38,6 +45,37 @@ pub(super) struct Answer {
 }
 
 impl Answer {
+    /// A reply of which nothing is there yet, to a question that offers tools or not.
+    pub(super) fn new(offered: bool) -> Self {
+        Self {
+            offered,
+            ..Self::default()
+        }
+    }
+
+    /// Takes in a piece of the call with this number: its id and name once, its arguments bit by bit.
+    pub(super) fn call(
+        &mut self,
+        number: u64,
+        id: Option<&Value>,
+        name: Option<&Value>,
+        arguments: &str,
+    ) {
+        let call = self.calls.entry(number).or_default();
+        for (field, value) in [(&mut call.id, id), (&mut call.name, name)] {
+            if let Some(value) = value.and_then(Value::as_str).filter(|_| field.is_empty()) {
+                value.clone_into(field);
+            }
+        }
+        call.arguments.push_str(arguments);
+    }
+
+    /// Takes in a whole call, after those that are there.
+    pub(super) fn whole_call(&mut self, id: Option<&Value>, name: Option<&Value>, arguments: &str) {
+        let number = self.calls.keys().next_back().map_or(0, |last| last + 1);
+        self.call(number, id, name, arguments);
+    }
+
     /// Takes in a whole response or one piece of a streamed one.
     ///
     /// # Errors
@@ -77,9 +115,15 @@ impl Answer {
             Some(End::Done | End::Length) | None => {}
         }
         let text = without_reasoning(&self.text);
-        if text.trim().is_empty() {
+        let calls = self.offered && !self.calls.is_empty();
+        if calls && cut {
+            return Err(CallError::Unreadable {
+                reason: "it was cut at the token limit in the middle of calling a tool".into(),
+            });
+        }
+        if text.trim().is_empty() && !calls {
             let thought = self.reasoned || text.len() < self.text.len();
-            let reason = match (cut, thought, self.called_tool) {
+            let reason = match (cut, thought, !self.calls.is_empty()) {
                 (true, true, _) => {
                     "the whole reply went into reasoning and was cut at the token limit"
                 }
@@ -92,11 +136,19 @@ impl Answer {
                 reason: reason.into(),
             });
         }
-        if let Some(limit) = limit_notice::read(text, Evidence::None, asked.now, asked.zone) {
+        if !calls
+            && let Some(limit) = limit_notice::read(text, Evidence::None, asked.now, asked.zone)
+        {
             return Err(asked.limited(limit.until, asked.excerpt(text)));
         }
+        let text = text.to_owned();
         Ok(RawReply {
-            text: text.to_owned(),
+            text: if self.offered {
+                let calls = self.calls.into_values().collect();
+                ToolReply { text, calls }.to_json()
+            } else {
+                text
+            },
             usage: self.usage,
             model: self.model,
             finish: if cut { Finish::Length } else { Finish::Done },
@@ -158,6 +210,21 @@ pub(super) mod tests {
         provider: &str,
         pieces: &[Value],
     ) -> Result<RawReply, CallError> {
+        read_offered(protocol, provider, pieces, false)
+    }
+
+    /// A reply that came in these pieces to a question that offers tools.
+    pub(in crate::http) fn read_calls(protocol: Protocol, pieces: &[Value]) -> ToolReply {
+        let reply = read_offered(protocol, "openai_compatible:host", pieces, true).unwrap();
+        ToolReply::from_json(&reply.text).unwrap()
+    }
+
+    fn read_offered(
+        protocol: Protocol,
+        provider: &str,
+        pieces: &[Value],
+        offered: bool,
+    ) -> Result<RawReply, CallError> {
         let asked = Asked {
             provider,
             address: "https://host/v1",
@@ -167,7 +234,7 @@ pub(super) mod tests {
             now: "2026-11-29T18:25:00Z".parse().unwrap(),
             zone: &TimeZone::UTC,
         };
-        let mut answer = Answer::default();
+        let mut answer = Answer::new(offered);
         for piece in pieces {
             answer.take(piece, &asked)?;
         }

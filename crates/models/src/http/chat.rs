@@ -7,13 +7,16 @@ use super::answer::{Answer, End, push_text};
 use super::dialect::{Dialect, Structure};
 use super::manner::Manner;
 use super::protocol::Protocol;
+use super::tools;
 use crate::backend::Usage;
 
 /// The request for `call`, as far as the server is known to understand it.
 pub(super) fn request(call: &Call, dialect: &Dialect, manner: &Manner) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), call.backend.model.clone().into());
-    body.insert("messages".into(), messages(&call.messages, dialect));
+    let mut rendered = messages(&call.messages, dialect);
+    rendered.extend(tools::chat_rounds(call));
+    body.insert("messages".into(), rendered.into());
     let limit = if dialect.completion_tokens {
         "max_completion_tokens"
     } else {
@@ -40,6 +43,7 @@ pub(super) fn request(call: &Call, dialect: &Dialect, manner: &Manner) -> Value 
             Structure::Words => {}
         }
     }
+    tools::add_to(&mut body, call, Protocol::Chat);
     if dialect.stream {
         body.insert("stream".into(), true.into());
         if dialect.stream_usage {
@@ -50,7 +54,7 @@ pub(super) fn request(call: &Call, dialect: &Dialect, manner: &Manner) -> Value 
     Value::Object(body)
 }
 
-fn messages(messages: &[Message], dialect: &Dialect) -> Value {
+fn messages(messages: &[Message], dialect: &Dialect) -> Vec<Value> {
     let as_json = |role: &str, text: &str| json!({ "role": role, "content": text });
     let mut rendered = Vec::with_capacity(messages.len());
     let mut standing = String::new();
@@ -73,7 +77,7 @@ fn messages(messages: &[Message], dialect: &Dialect) -> Value {
     if !standing.is_empty() {
         rendered.push(as_json("user", standing.trim_end()));
     }
-    Value::Array(rendered)
+    rendered
 }
 
 /// Puts a whole completion, or one chunk of a streamed one, into `answer`.
@@ -113,10 +117,18 @@ pub(super) fn take(answer: &mut Answer, piece: &Value) {
         answer.reasoned |= ["reasoning_content", "reasoning"]
             .iter()
             .any(|name| message.get(name).is_some_and(|value| !value.is_null()));
-        answer.called_tool |= message
-            .get("tool_calls")
-            .and_then(Value::as_array)
-            .is_some_and(|calls| !calls.is_empty());
+        let calls = message.get("tool_calls").and_then(Value::as_array);
+        for call in calls.into_iter().flatten() {
+            // A server that leaves the number out sends each call in one piece.
+            let number = call.get("index").and_then(Value::as_u64);
+            let (id, function) = (call.get("id"), call.get("function"));
+            let name = function.and_then(|function| function.get("name"));
+            let arguments = tools::written(function.and_then(|function| function.get("arguments")));
+            match number {
+                Some(number) => answer.call(number, id, name, &arguments),
+                None => answer.whole_call(id, name, &arguments),
+            }
+        }
     }
 }
 
@@ -155,6 +167,7 @@ pub(super) mod tests {
             },
             sample: 0,
             ask: 0,
+            rounds: Vec::new(),
         }
     }
 

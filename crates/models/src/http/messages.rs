@@ -7,6 +7,7 @@ use super::answer::{Answer, End, push_text};
 use super::dialect::{Dialect, Structure};
 use super::manner::Manner;
 use super::protocol::Protocol;
+use super::tools;
 use crate::backend::Usage;
 
 /// The request for `call`, as far as the server is known to understand it.
@@ -23,7 +24,7 @@ pub(super) fn request(call: &Call, dialect: &Dialect, manner: &Manner) -> Value 
     if !standing.is_empty() {
         body.insert("system".into(), standing.join("\n\n").into());
     }
-    let messages: Vec<Value> = call
+    let mut messages: Vec<Value> = call
         .messages
         .iter()
         .filter_map(|message| {
@@ -35,6 +36,7 @@ pub(super) fn request(call: &Call, dialect: &Dialect, manner: &Manner) -> Value 
             Some(json!({ "role": role, "content": message.text }))
         })
         .collect();
+    messages.extend(tools::messages_rounds(call));
     body.insert("messages".into(), Value::Array(messages));
     if let Some(temperature) = call.params.temperature.filter(|_| dialect.temperature) {
         body.insert("temperature".into(), json!(temperature));
@@ -46,6 +48,7 @@ pub(super) fn request(call: &Call, dialect: &Dialect, manner: &Manner) -> Value 
             json!({ "format": { "type": "json_schema", "schema": schema } }),
         );
     }
+    tools::add_to(&mut body, call, Protocol::Messages);
     if dialect.stream {
         body.insert("stream".into(), true.into());
     }
@@ -62,10 +65,18 @@ pub(super) fn take(answer: &mut Answer, piece: &Value) {
             }
         }
         Some("message") => take_message(answer, piece),
-        Some("content_block_start") => take_block(answer, piece.get("content_block")),
+        Some("content_block_start") => {
+            take_block(answer, piece.get("content_block"), piece.get("index"));
+        }
         Some("content_block_delta") => match piece.pointer("/delta/type").and_then(Value::as_str) {
             Some("text_delta") => push_text(piece.pointer("/delta/text"), &mut answer.text),
             Some("thinking_delta") => answer.reasoned = true,
+            Some("input_json_delta") => {
+                if let Some(number) = piece.get("index").and_then(Value::as_u64) {
+                    let part = tools::written(piece.pointer("/delta/partial_json"));
+                    answer.call(number, None, None, &part);
+                }
+            }
             _ => {}
         },
         Some("message_delta") => {
@@ -87,18 +98,25 @@ fn take_message(answer: &mut Answer, message: &Value) {
         .into_iter()
         .flatten()
     {
-        take_block(answer, Some(block));
+        take_block(answer, Some(block), None);
     }
     end(answer, Some(message));
     count(answer, message.get("usage"));
 }
 
-fn take_block(answer: &mut Answer, block: Option<&Value>) {
+/// `number` is the block's place in a stream, whose pieces follow.
+fn take_block(answer: &mut Answer, block: Option<&Value>, number: Option<&Value>) {
     let Some(block) = block else { return };
     match block.get("type").and_then(Value::as_str) {
         Some("text") => push_text(block.get("text"), &mut answer.text),
         Some("thinking" | "redacted_thinking") => answer.reasoned = true,
-        Some("tool_use" | "server_tool_use") => answer.called_tool = true,
+        Some("tool_use") => {
+            let (id, name) = (block.get("id"), block.get("name"));
+            match number.and_then(Value::as_u64) {
+                Some(number) => answer.call(number, id, name, ""),
+                None => answer.whole_call(id, name, &tools::written(block.get("input"))),
+            }
+        }
         _ => {}
     }
 }

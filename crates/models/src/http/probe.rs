@@ -144,6 +144,7 @@ impl Server {
             },
             sample: 0,
             ask: 0,
+            rounds: Vec::new(),
         };
         match self.converse(&call, cancel).await {
             // It answers; what it says in so few tokens does not matter.

@@ -8,6 +8,7 @@ use super::dialect::{Dialect, Structure};
 use super::failure::Asked;
 use super::manner::Manner;
 use super::protocol::Protocol;
+use super::tools;
 use crate::backend::Usage;
 use crate::error::CallError;
 
@@ -25,7 +26,7 @@ pub(super) fn request(call: &Call, dialect: &Dialect, manner: &Manner) -> Value 
     if !standing.is_empty() {
         body.insert("instructions".into(), standing.join("\n\n").into());
     }
-    let input: Vec<Value> = call
+    let mut input: Vec<Value> = call
         .messages
         .iter()
         .filter_map(|message| {
@@ -37,6 +38,7 @@ pub(super) fn request(call: &Call, dialect: &Dialect, manner: &Manner) -> Value 
             Some(json!({ "role": role, "content": message.text }))
         })
         .collect();
+    input.extend(tools::responses_rounds(call));
     body.insert("input".into(), Value::Array(input));
     body.insert("max_output_tokens".into(), call.params.max_tokens.into());
     body.insert("store".into(), false.into());
@@ -53,6 +55,7 @@ pub(super) fn request(call: &Call, dialect: &Dialect, manner: &Manner) -> Value 
         };
         body.insert("text".into(), json!({ "format": format }));
     }
+    tools::add_to(&mut body, call, Protocol::Responses);
     if dialect.stream {
         body.insert("stream".into(), true.into());
     }
@@ -127,7 +130,11 @@ fn take_whole(answer: &mut Answer, whole: &Value, asked: &Asked<'_>) -> Result<(
                 }
             }
             Some("reasoning") => answer.reasoned = true,
-            Some(other) if other.ends_with("_call") => answer.called_tool = true,
+            Some("function_call") => answer.whole_call(
+                item.get("call_id"),
+                item.get("name"),
+                &tools::written(item.get("arguments")),
+            ),
             _ => {}
         }
     }

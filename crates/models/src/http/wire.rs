@@ -92,15 +92,18 @@ pub(super) async fn read_error(response: Response, asked: &Asked<'_>) -> Said {
     Said::read(&text)
 }
 
-/// Reads a successful response, streamed or not, whatever was asked for.
+/// Reads a successful response, streamed or not, whatever was asked for. `offered` says whether the
+/// question offers tools.
 pub(super) async fn read_reply(
     response: Response,
     patience: Option<Patience>,
+    offered: bool,
     asked: &Asked<'_>,
 ) -> Result<RawReply, CallError> {
     if is_kind(&response, "html") {
         return Err(web_page(asked));
     }
+    let answer = Answer::new(offered);
     let streamed = is_stream(&response);
     let body = Body {
         response,
@@ -109,9 +112,9 @@ pub(super) async fn read_reply(
         asked,
     };
     if streamed {
-        read_stream(body).await
+        read_stream(body, answer).await
     } else {
-        read_whole(body).await
+        read_whole(body, answer).await
     }
 }
 
@@ -158,10 +161,9 @@ async fn json_of(body: Body<'_>) -> Result<Value, CallError> {
     })
 }
 
-async fn read_whole(body: Body<'_>) -> Result<RawReply, CallError> {
+async fn read_whole(body: Body<'_>, mut answer: Answer) -> Result<RawReply, CallError> {
     let asked = body.asked;
     let value = json_of(body).await?;
-    let mut answer = Answer::default();
     answer.take(&value, asked)?;
     if !answer.begun {
         return Err(asked.unavailable(
@@ -176,9 +178,8 @@ async fn read_whole(body: Body<'_>) -> Result<RawReply, CallError> {
     answer.into_reply(asked)
 }
 
-async fn read_stream(mut body: Body<'_>) -> Result<RawReply, CallError> {
+async fn read_stream(mut body: Body<'_>, mut answer: Answer) -> Result<RawReply, CallError> {
     let asked = body.asked;
-    let mut answer = Answer::default();
     let mut events = Events::default();
     let mut done = false;
     while !done {

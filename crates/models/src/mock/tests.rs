@@ -18,6 +18,7 @@ fn call(subject: Subject, sample: u32) -> Call {
         },
         sample,
         ask: 0,
+        rounds: Vec::new(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use skillopt_core::Problem;
 use skillopt_core::call::Call;
+use skillopt_core::tool::result_of;
 use skillopt_store::Store;
 use skillopt_store::attempts::{self, Attempt, Cost, State};
 
@@ -25,12 +26,41 @@ pub(super) fn worst(backend: &dyn Backend, call: &Call, price: Option<Price>) ->
         .schema
         .as_ref()
         .map_or(0, |schema| schema.to_string().len() as u64);
-    let input = messages + schema + backend.overhead_tokens();
+    let input = messages + schema + of_tools(call) + backend.overhead_tokens();
     let output = u64::from(call.params.max_tokens);
     Cost {
         tokens: (input + output).max(1),
         micros: price.map_or(0, |price| price.micros(input, output)),
     }
+}
+
+/// What the tools that are offered and their calls so far add to a question, in bytes.
+fn of_tools(call: &Call) -> u64 {
+    /// What a server writes around a tool or a call of one.
+    const AROUND: u64 = 128;
+    let offered: u64 = call
+        .tools()
+        .iter()
+        .map(|tool| (tool.name.len() + tool.shown_description().len()) as u64 + AROUND)
+        .sum();
+    let called: u64 = call
+        .rounds
+        .iter()
+        .map(|round| {
+            let calls: u64 = round
+                .calls
+                .iter()
+                .map(|made| {
+                    let result = result_of(call.tools(), made);
+                    (made.id.len() * 2 + made.name.len() + made.arguments.len() + result.len())
+                        as u64
+                        + 2 * AROUND
+                })
+                .sum();
+            round.text.len() as u64 + calls
+        })
+        .sum();
+    offered + called
 }
 
 /// What a try used. Half a count is none: the reservation then counts.

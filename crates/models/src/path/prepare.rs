@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use skillopt_core::call::{BackendId, Call, Message, Params, Side, Subject};
 use skillopt_core::redact::Redactor;
+use skillopt_core::tool;
 
 use super::{Ask, Inner, fit};
 use crate::templates::schema;
@@ -40,8 +41,9 @@ impl<'a> Prepare<'a> {
             mut subject,
             sample,
         } = ask;
-        self.redact(&mut subject);
         let side = subject.side();
+        self.offer(&mut subject, side);
+        self.redact(&mut subject);
         let backend = match side {
             Side::Target => self.target.clone(),
             Side::Optimizer => self.optimizer.clone(),
@@ -58,6 +60,19 @@ impl<'a> Prepare<'a> {
             subject,
             sample,
             ask: 0,
+            rounds: Vec::new(),
+        }
+    }
+
+    /// Leaves an attempt the tools it offers.
+    fn offer(&self, subject: &mut Subject, side: Side) {
+        if let Subject::Attempt { task, .. } = subject {
+            let offered = self.inner.options.tools && self.inner.roles.of(side).takes_tools();
+            task.tools = if offered {
+                tool::of_task(task)
+            } else {
+                Vec::new()
+            };
         }
     }
 
@@ -114,6 +129,9 @@ impl<'a> Prepare<'a> {
                 ]);
                 self.each([&mut task.attempted_solution, &mut task.project]);
                 self.each(&mut task.tags);
+                for tool in &mut task.tools {
+                    self.each([&mut tool.description, &mut tool.result]);
+                }
             }
             Subject::Judge {
                 intent,

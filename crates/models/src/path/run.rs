@@ -1,11 +1,12 @@
 //! One pass over the rows of a stage.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use skillopt_core::call::{Call, Message};
+use skillopt_core::tool::{self, MOST_ROUNDS, ToolCall, ToolReply};
 use skillopt_core::{Instant, Problem};
 use skillopt_store::attempts::{self, Within};
 use skillopt_store::calls::{self, NightCall, State};
@@ -44,8 +45,8 @@ impl From<Problem> for Stop {
 pub(super) struct Row {
     pub(super) at: NightCall,
     pub(super) call: Call,
-    /// The repeat, when it was planned in an earlier pass.
-    repeat: Option<(NightCall, Call)>,
+    /// What followed up on its reply in an earlier pass, in order.
+    followed: VecDeque<(NightCall, Call)>,
 }
 
 /// A reply and what became of reading it.
@@ -67,9 +68,15 @@ impl Heard {
             attempt: self.attempt,
             text: match &parsed {
                 Parsed::Text(answer) => answer.clone(),
+                Parsed::Calls(_) => {
+                    return Err(CallError::Unreadable {
+                        reason: format!("it goes on calling tools after {MOST_ROUNDS} rounds"),
+                    });
+                }
                 Parsed::Mined(_) | Parsed::Score { .. } | Parsed::Edits(_) => self.text,
             },
             parsed,
+            called: None,
             fresh: self.fresh,
             usage: self.usage,
         })
@@ -122,12 +129,12 @@ impl Run {
                 };
                 match rows.last_mut() {
                     Some(row) if at.ask > 0 && row.at.position == at.position => {
-                        row.repeat = Some((at, call));
+                        row.followed.push_back((at, call));
                     }
                     _ => rows.push(Row {
                         at,
                         call,
-                        repeat: None,
+                        followed: VecDeque::new(),
                     }),
                 }
             }
@@ -237,38 +244,61 @@ impl Run {
         });
     }
 
-    /// Asks, and asks once more after a reply that cannot be read.
+    /// Asks, and asks on while there is something to follow up on.
     async fn reply(&self, row: Row) -> Result<Reply, Stop> {
-        let backend = Arc::clone(self.backend(&row.call));
-        let heard = self.question(backend.as_ref(), &row.at, &row.call).await?;
-        let Err(Unreadable(reason)) = &heard.parsed else {
-            return Ok(heard.into_reply(&row.at.key)?);
-        };
-        let (at, call) = match row.repeat {
-            Some(planned) => planned,
-            // Planned by whoever recorded the reply, in the same transaction; or now, when it was looked up.
-            None => self.repeat(&row.at, &row.call, &heard.text, reason)?,
-        };
-        Ok(self
-            .question(backend.as_ref(), &at, &call)
-            .await?
-            .into_reply(&at.key)?)
+        let Row {
+            mut at,
+            mut call,
+            mut followed,
+        } = row;
+        let backend = Arc::clone(self.backend(&call));
+        let mut called = Vec::new();
+        loop {
+            let heard = self.question(backend.as_ref(), &at, &call).await?;
+            if let Ok(Parsed::Calls(said)) = &heard.parsed {
+                called.extend(names(&call, said));
+            }
+            let Some(next) = self.follow_up(&call, &heard.text, &heard.parsed) else {
+                let offered = !call.tools().is_empty();
+                return Ok(Reply {
+                    called: offered.then_some(called),
+                    ..heard.into_reply(&at.key)?
+                });
+            };
+            (at, call) = match followed.pop_front() {
+                Some(planned) => planned,
+                // Planned by whoever recorded the reply, in the same transaction; or now, when it was looked up.
+                None => self.follow(&at, next)?,
+            };
+        }
     }
 
-    /// The row of the one repeat.
-    fn repeat(
+    /// What is asked after this reply: the one repeat when it cannot be read, and with the results when
+    /// it calls tools; `None` when nothing is.
+    pub(super) fn follow_up(
         &self,
-        at: &NightCall,
         call: &Call,
-        reply: &str,
-        reason: &str,
-    ) -> Result<(NightCall, Call), Problem> {
-        let call = self.repeat_call(call, reply, reason);
-        let key = self.path.store.commit("plan repeat", |tx| {
-            calls::plan_repeat(tx, self.night, &self.stage, at.position, &call)
+        text: &str,
+        parsed: &Result<Parsed, Unreadable>,
+    ) -> Option<Call> {
+        match parsed {
+            Ok(Parsed::Calls(said)) if call.rounds.len() < MOST_ROUNDS => {
+                Some(self.next_round(call, said))
+            }
+            Err(Unreadable(reason)) if call.ask == 0 && call.tools().is_empty() => {
+                Some(self.repeat_call(call, text, reason))
+            }
+            Ok(_) | Err(_) => None,
+        }
+    }
+
+    /// The row of a call that follows up.
+    fn follow(&self, at: &NightCall, call: Call) -> Result<(NightCall, Call), Problem> {
+        let key = self.path.store.commit("plan follow-up", |tx| {
+            calls::plan_follow_up(tx, self.night, &self.stage, at.position, &call)
         })?;
         let at = NightCall {
-            ask: 1,
+            ask: call.ask,
             key,
             state: State::Planned,
             attempt: None,
@@ -277,7 +307,26 @@ impl Run {
         Ok((at, call))
     }
 
-    pub(super) fn repeat_call(&self, call: &Call, reply: &str, reason: &str) -> Call {
+    /// The same question with what was called, whose results the tools give.
+    fn next_round(&self, call: &Call, said: &ToolReply) -> Call {
+        let redacted = |text: &str| self.path.redactor.redact(text).text.into_owned();
+        let mut next = call.clone();
+        next.ask += 1;
+        next.rounds.push(ToolReply {
+            text: redacted(&said.text),
+            calls: said
+                .calls
+                .iter()
+                .map(|made| ToolCall {
+                    arguments: redacted(&made.arguments),
+                    ..made.clone()
+                })
+                .collect(),
+        });
+        next
+    }
+
+    fn repeat_call(&self, call: &Call, reply: &str, reason: &str) -> Call {
         let messages = self
             .path
             .templates
@@ -495,6 +544,15 @@ impl Run {
         // Every change is complete before anything can panic.
         self.halt.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The tools that a reply calls, as the task names them; what was not offered is none.
+fn names(call: &Call, said: &ToolReply) -> Vec<String> {
+    said.calls
+        .iter()
+        .filter_map(|made| tool::named(call.tools(), &made.name))
+        .map(|tool| tool.name.clone())
+        .collect()
 }
 
 pub(super) fn state_of(heard: &Heard) -> State {

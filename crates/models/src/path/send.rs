@@ -196,7 +196,7 @@ impl Run {
         }
     }
 
-    /// Writes down a reply; with it the repeat, when the reply cannot be read.
+    /// Writes down a reply; with it what follows up on it.
     fn record(
         &self,
         at: &NightCall,
@@ -229,10 +229,7 @@ impl Run {
             .map(Reservation::worst)
             .unwrap_or_default();
         let used = used(usage, reserved, price);
-        let repeat = match &parsed {
-            Err(Unreadable(reason)) if call.ask == 0 => Some(self.repeat_call(call, &text, reason)),
-            _ => None,
-        };
+        let next = self.follow_up(call, &text, &parsed);
         let asked = &call.backend.model;
         let other_model = self.first_answer_by(asked, &model);
         self.path.store.commit("record reply", |tx| {
@@ -241,8 +238,8 @@ impl Run {
                 attempts::bill_requests(tx, self.night, &self.stage, attempt, request_thousandths)?;
             }
             self.settle(tx, at, State::Fresh, Some(attempt))?;
-            if let Some(repeat) = &repeat {
-                calls::plan_repeat(tx, self.night, &self.stage, at.position, repeat)?;
+            if let Some(next) = &next {
+                calls::plan_follow_up(tx, self.night, &self.stage, at.position, next)?;
             }
             if other_model {
                 events::append(

@@ -3,6 +3,7 @@ mod reserve;
 mod resume;
 mod scripted;
 mod simulators;
+mod tools;
 mod trouble;
 
 use serde_json::json;

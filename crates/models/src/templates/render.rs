@@ -53,6 +53,14 @@ impl Templates {
                         ("MEMORY", &fence.around(memory, "(none)")),
                         ("INTENT", &fence.around(&task.intent, "(none)")),
                         ("CONTEXT", &context),
+                        (
+                            "TOOLS",
+                            if task.tools.is_empty() {
+                                texts::NO_TOOLS
+                            } else {
+                                texts::SOME_TOOLS
+                            },
+                        ),
                         ("FENCE", fence.word()),
                     ],
                 );
@@ -450,6 +458,7 @@ mod tests {
             },
             sample: 0,
             ask: 0,
+            rounds: Vec::new(),
         };
         let messages = Templates::default().repeat(&call, "prose", "it is not JSON");
         assert_eq!(messages.len(), 4);

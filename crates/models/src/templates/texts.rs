@@ -60,8 +60,14 @@ __INTENT__
 
 __CONTEXT__
 
-Answer the request in writing from what is given here; there are no files to open and no tools to call. Give the \
+Answer the request in writing from what is given here; __TOOLS__. Give the \
 final answer only, without a word about these documents.";
+
+/// What there is besides, when nothing is offered.
+pub(super) const NO_TOOLS: &str = "there are no files to open and no tools to call";
+/// What there is besides, when tools are offered.
+pub(super) const SOME_TOOLS: &str =
+    "there are no files to open; the tools that are offered may be called first";
 
 /// Grading a reply by a rubric.
 pub(super) const JUDGE: &str = "\

@@ -32,7 +32,7 @@ fn a_planned_stage_is_never_planned_again() {
     assert_eq!(plan(&["c"]), 3);
     store
         .commit("repeat", |tx| {
-            calls::plan_repeat(tx, night, "judge", 1, &call("a", 0, 1))
+            calls::plan_follow_up(tx, night, "judge", 1, &call("a", 0, 1))
         })
         .unwrap();
     let rows = store.read(|db| calls::rows(db, night, "judge")).unwrap();

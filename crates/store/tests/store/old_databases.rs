@@ -51,7 +51,7 @@ fn fill(store: &Store) {
             let project = projects::find_or_register(tx, &root)?.id;
             let night = nights::begin(tx, &project, Kind::Run, &json!({"seed": 42}))?;
             calls::plan(tx, night, "judge", &[call("a", 0, 0), call("b", 0, 0)])?;
-            calls::plan_repeat(tx, night, "judge", 1, &call("b", 0, 1))?;
+            calls::plan_follow_up(tx, night, "judge", 1, &call("b", 0, 1))?;
             let attempt = attempts::start(
                 tx,
                 night,

@@ -102,6 +102,7 @@ pub(crate) fn call(question: &str, sample: u32, ask: u8) -> Call {
         },
         sample,
         ask,
+        rounds: Vec::new(),
     }
 }
 

@@ -86,6 +86,14 @@ impl Scripted {
         Err(error).into()
     }
 
+    /// The same, some time later.
+    pub(super) fn later(milliseconds: u64, step: Step) -> Step {
+        Step {
+            delay: Duration::from_millis(milliseconds),
+            ..step
+        }
+    }
+
     pub(super) fn after(milliseconds: u64, text: impl Into<String>) -> Step {
         Step {
             delay: Duration::from_millis(milliseconds),
@@ -161,6 +169,10 @@ impl Backend for Scripted {
 
     fn instant(&self) -> bool {
         self.instant
+    }
+
+    fn takes_tools(&self) -> bool {
+        true
     }
 
     fn ask<'a>(&'a self, call: &'a Call, cancel: &'a CancelToken) -> Asking<'a> {
