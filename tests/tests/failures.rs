@@ -19,7 +19,7 @@ use skillopt_core::task::Task;
 use skillopt_models::path::{Ask, CallPath, PathOptions};
 use skillopt_models::retry::Retry;
 use skillopt_models::{
-    CallError, CancelToken, Keyring, Limits, Price, Prices, Roles, Surroundings, Templates,
+    CallError, CancelToken, Keyring, Limits, Price, Prices, Roles, Scope, Surroundings, Templates,
 };
 use skillopt_settings::Settings;
 use skillopt_store::{FixedClock, Store, attempts, nights, projects};
@@ -139,6 +139,19 @@ async fn ask(settings: &Settings, asked: impl Fn() -> usize) -> Seen {
             let all = format!("{error:?} {problem:?}");
             assert!(!all.contains("canary"), "the key is in: {all}");
             assert!(!matches!(error, CallError::Cancelled));
+            // Whether others that ask the same provider are spared the same.
+            let of_provider = [
+                "sign_in_needed",
+                "quota_exhausted",
+                "rate_limited",
+                "backend_misconfigured",
+            ];
+            let scope = if of_provider.contains(&problem.code.as_ref()) {
+                Scope::Provider
+            } else {
+                Scope::Call
+            };
+            assert_eq!(error.scope(), scope, "{error:?}");
             (
                 problem.code.into_owned(),
                 problem.message,
