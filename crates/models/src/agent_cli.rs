@@ -24,7 +24,6 @@ mod find;
 mod probe;
 mod prompt;
 mod sign_in;
-mod turns;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -52,7 +51,6 @@ pub(crate) use failure::Asked;
 pub(crate) use probe::{Launch, too_old};
 pub(crate) use prompt::Prompt;
 pub use sign_in::SignIn;
-use turns::Turn;
 
 /// The most of a run's output that is kept. Every piece of a reply comes with some 300 bytes around
 /// it.
@@ -278,32 +276,6 @@ impl AgentCli {
     }
 
     async fn converse(&self, call: &Call, cancel: &CancelToken) -> Result<RawReply, CallError> {
-        let renews = matches!(self.options.sign_in, SignIn::Subscription)
-            && !self.about.renewed_in.is_empty();
-        let turn = if renews {
-            let directory = self
-                .about
-                .renewed_in
-                .iter()
-                .find_map(|name| self.options.environment.get(*name))
-                .cloned()
-                .unwrap_or_default();
-            tokio::select! {
-                biased;
-                () = cancel.cancelled() => return Err(CallError::Cancelled),
-                turn = Turn::wait(format!("{}:{directory}", self.about.kind)) => Some(turn),
-            }
-        } else {
-            None
-        };
-        let reply = self.one_process(call, cancel).await?;
-        if let Some(turn) = turn {
-            turn.answered();
-        }
-        Ok(reply)
-    }
-
-    async fn one_process(&self, call: &Call, cancel: &CancelToken) -> Result<RawReply, CallError> {
         let scratch = |error: io::Error| CallError::Unavailable {
             provider: self.about.kind.to_owned(),
             detail: format!("no temporary directory can be made ({error})"),
@@ -416,6 +388,23 @@ impl Backend for AgentCli {
 
     fn overhead_tokens(&self) -> u64 {
         self.agent.overhead_tokens()
+    }
+
+    fn renews(&self) -> Option<String> {
+        let renews = matches!(self.options.sign_in, SignIn::Subscription)
+            && !self.about.renewed_in.is_empty();
+        renews.then(|| {
+            let directory = self
+                .about
+                .renewed_in
+                .iter()
+                .find_map(|name| self.options.environment.get(*name));
+            format!(
+                "{}:{}",
+                self.about.kind,
+                directory.map_or("", String::as_str)
+            )
+        })
     }
 
     fn tells_allowance(&self) -> bool {

@@ -9,6 +9,8 @@ pub struct Allowance {
     pub left_percent: u8,
     /// When all of it is there again; `None` when that was not said.
     pub until: Option<Instant>,
+    /// When that was so; `None` when the reply itself says it.
+    pub as_of: Option<Instant>,
 }
 
 impl Allowance {
@@ -24,6 +26,7 @@ impl Allowance {
                 .find(|&whole| f64::from(whole) <= left)
                 .unwrap_or(0),
             until,
+            as_of: None,
         })
     }
 
@@ -33,6 +36,7 @@ impl Allowance {
         Some(Self {
             left_percent: u8::try_from(percent).ok()?,
             until,
+            as_of: None,
         })
     }
 
@@ -77,6 +81,7 @@ mod tests {
         let one = |left_percent, until| Allowance {
             left_percent,
             until,
+            as_of: None,
         };
         let all = [
             one(40, at(5)),

@@ -113,6 +113,12 @@ pub trait Backend: Send + Sync {
     /// `openai_compatible:api.example.com` or `claude`.
     fn provider(&self) -> String;
 
+    /// The sign-in that a try may have to renew, as a name that is equal for equal ones; `None` when none
+    /// is renewed. Of tries with an equal one, one goes alone until it is answered.
+    fn renews(&self) -> Option<String> {
+        None
+    }
+
     /// Whether it answers at once from the subject, in this process. Such answers are not worth a
     /// transaction each and are written down in batches.
     fn instant(&self) -> bool {

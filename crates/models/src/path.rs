@@ -13,6 +13,7 @@ mod fit;
 mod instant;
 mod prepare;
 pub(crate) mod questions;
+mod renewal;
 mod reserve;
 mod run;
 mod send;

@@ -1,6 +1,9 @@
 //! What a night has to say about the models it asked: which they really were, whether they are others
 //! than last time, whether a judge is kin of who it judges, and what was cut to fit them.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use skillopt_core::Problem;
@@ -42,10 +45,12 @@ pub(crate) fn of(
     })?;
     let mut notes = Vec::new();
     let mut answered: Vec<(String, String)> = Vec::new();
+    let mut plans = Plans::default();
     for event in &told {
         let text = |name: &str| event.body[name].as_str().unwrap_or_default().to_owned();
         match event.kind.as_str() {
             "models/answered_by" => answered.push((text("asked"), text("answered"))),
+            "models/allowance" => plans.hear(&event.body),
             "models/cut" => notes.push(format!(
                 "In the stage {} {} prompts were cut by {} bytes together, to fit the model.",
                 text("stage"),
@@ -55,6 +60,7 @@ pub(crate) fn of(
             _ => {}
         }
     }
+    notes.extend(plans.notes());
     let resolved_of = |backend: &dyn Backend| {
         let id = backend.id();
         let last = answered.iter().rev().find(|(asked, _)| *asked == id.model);
@@ -72,6 +78,72 @@ pub(crate) fn of(
         notes.extend(changes(&before, &resolved));
     }
     Ok((resolved, notes))
+}
+
+/// What a night heard of the plans it was to leave a part of.
+#[derive(Default)]
+struct Plans(BTreeMap<String, Reading>);
+
+/// What is known of one plan. What says more comes later.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Reading {
+    /// Nothing.
+    Unknown,
+    /// What was so before: minutes of age (the youngest counts), whether that is too old, percent left.
+    Before(Reverse<u64>, bool, u64),
+    /// Replies say it.
+    Now,
+}
+
+impl Plans {
+    fn hear(&mut self, body: &Value) {
+        let Some(provider) = body["provider"].as_str() else {
+            return;
+        };
+        let reading = if body["now"] == true {
+            Reading::Now
+        } else if let (Some(age), Some(left)) =
+            (body["age_minutes"].as_u64(), body["left_percent"].as_u64())
+        {
+            Reading::Before(Reverse(age), body["too_old"] == true, left)
+        } else {
+            Reading::Unknown
+        };
+        let known = self
+            .0
+            .entry(provider.to_owned())
+            .or_insert(Reading::Unknown);
+        *known = reading.max(known.clone());
+    }
+
+    fn notes(self) -> impl Iterator<Item = String> {
+        self.0.into_iter().filter_map(|(provider, reading)| match reading {
+            Reading::Now => None,
+            Reading::Unknown => Some(format!(
+                "{provider} did not say how much of the plan is left; it was asked all the same, and spends.reserve_percent could not be kept."
+            )),
+            Reading::Before(Reverse(age), too_old, left) => {
+                let age = age_in_words(age);
+                Some(if too_old {
+                    format!(
+                        "How much of the plan of {provider} is left is only known as of {age} before it was asked ({left} %), which is too long ago to tell whether spends.reserve_percent is kept."
+                    )
+                } else {
+                    format!(
+                        "{age} before it was asked, {left} % of the plan of {provider} were left; what was used since does not count towards spends.reserve_percent."
+                    )
+                })
+            }
+        })
+    }
+}
+
+fn age_in_words(minutes: u64) -> String {
+    match minutes {
+        0..=119 => counted(minutes, "minute"),
+        120..=2_879 => counted(minutes / 60, "hour"),
+        _ => counted(minutes / 1_440, "day"),
+    }
 }
 
 fn models_of(report: &Value) -> Option<Resolved> {
@@ -162,7 +234,39 @@ pub(crate) fn tools(tasks: &[Task], roles: &Roles, replayed: bool) -> Option<Str
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn the_best_that_is_known_of_a_plan_is_said() {
+        let said = |bodies: &[Value]| {
+            let mut plans = Plans::default();
+            for body in bodies {
+                plans.hear(body);
+            }
+            plans.notes().collect::<Vec<_>>().join(" ")
+        };
+        let nothing = json!({"provider": "codex"});
+        let before = |minutes: u64, too_old: bool| json!({"provider": "codex", "left_percent": 71, "age_minutes": minutes, "too_old": too_old});
+        assert_eq!(said(&[]), "");
+        assert!(said(std::slice::from_ref(&nothing)).starts_with("codex did not say"));
+        let fresh = said(&[before(900, true), before(185, false), nothing.clone()]);
+        assert!(
+            fresh.starts_with("3 hours before it was asked, 71 %"),
+            "{fresh}"
+        );
+        let old = said(&[nothing.clone(), before(5_000, true)]);
+        assert!(old.contains("only known as of 3 days before"), "{old}");
+        assert_eq!(
+            said(&[
+                before(900, true),
+                json!({"provider": "codex", "now": true}),
+                nothing
+            ]),
+            ""
+        );
+    }
 
     #[test]
     fn only_what_changed_is_said() {

@@ -1,7 +1,8 @@
 //! How much of the plan is left, by the user's own sessions.
 //!
 //! `codex exec` does not print what the service says about that, and a call of ours leaves no session.
-//! But every session of the user's has it, so it is known as of the last one.
+//! But every session of the user's has it, so it is known as of the last one. What was used since, by
+//! us as well, is not in it.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -23,7 +24,15 @@ pub(super) fn of_sessions(home: &Path, now: Instant) -> Option<Allowance> {
     newest(&home.join("sessions"))
         .iter()
         .find_map(|session| last_limits(&tail(session)?))
-        .and_then(|limits| left(&limits, now))
+        .and_then(|(limits, as_of)| {
+            let left = left(&limits, now)?;
+            // A clock that was wrong then, or is now, makes no reading of tomorrow.
+            let as_of = as_of.map_or(now, |at| at.min(now));
+            Some(Allowance {
+                as_of: Some(as_of),
+                ..left
+            })
+        })
 }
 
 /// The newest sessions, `YYYY/MM/DD/rollout-….jsonl`, the newest first. Names begin with the time.
@@ -69,14 +78,20 @@ fn tail(file: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The limits in the last record that has any.
-fn last_limits(text: &str) -> Option<Value> {
+/// The limits in the last record that has any, and when it was written.
+fn last_limits(text: &str) -> Option<(Value, Option<Instant>)> {
     text.lines()
         .rev()
         .filter(|line| line.contains("\"rate_limits\""))
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .filter_map(|mut record| Some(record.get_mut("payload")?.get_mut("rate_limits")?.take()))
-        .find(|limits| limits["primary"].is_object() || limits["secondary"].is_object())
+        .filter_map(|mut record| {
+            let at = record["timestamp"].as_str().and_then(|at| at.parse().ok());
+            Some((
+                record.get_mut("payload")?.get_mut("rate_limits")?.take(),
+                at,
+            ))
+        })
+        .find(|(limits, _)| limits["primary"].is_object() || limits["secondary"].is_object())
 }
 
 /// What is left of the tightest window that is not over.
@@ -153,6 +168,8 @@ mod tests {
             &[limits(&window("100", after(9)), "null")],
         );
         assert_eq!(found(home.path()), Some((29, 9_000)));
+        let reading = of_sessions(home.path(), NOW.parse().unwrap()).unwrap();
+        assert_eq!(reading.as_of, "2026-11-29T17:08:08.732Z".parse().ok());
         // A window that is over is whole again.
         write(
             "2026/11/29/rollout-2026-11-29T12-00-00-d.jsonl",

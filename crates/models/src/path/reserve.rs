@@ -13,6 +13,7 @@ use super::CallEvent;
 use super::run::Run;
 use super::send::{LONGEST_PAUSE, UNKNOWN_RESET};
 use crate::allowance::Allowance;
+use crate::backend::Backend;
 use crate::error::CallError;
 use crate::limits::Place;
 
@@ -20,6 +21,8 @@ use crate::limits::Place;
 const SOON: Duration = Duration::from_secs(120);
 /// What the reason of such a pause begins with; how much was left stands behind it.
 const REASON: &str = "quota_reserved ";
+/// A reading that is older than this does not tell whether enough is left.
+const TOO_OLD: Duration = Duration::from_secs(12 * 3600);
 
 /// How much was left when a provider was paused for this reason; `None` for another reason.
 pub(super) fn left(reason: &str) -> Option<u8> {
@@ -27,13 +30,25 @@ pub(super) fn left(reason: &str) -> Option<u8> {
 }
 
 impl Run {
-    /// Leaves `provider` alone when less than the reserve is left.
+    /// Leaves the provider of `backend` alone when less than the reserve is left. Where that cannot be
+    /// told it may be asked, and the report says so.
+    ///
+    /// A reading from before the reply counts whatever its age when too little was left: a limit that is
+    /// not over has no more by now. That enough was left is only believed for a while.
     pub(super) fn keep_reserve(
         &self,
+        backend: &dyn Backend,
         provider: &str,
         place: &Place,
-        allowance: Allowance,
+        allowance: Option<Allowance>,
     ) -> Result<(), Problem> {
+        if self.path.options.reserve_percent == 0 || !backend.paid() || backend.local() {
+            return Ok(());
+        }
+        self.note_reading(provider, allowance)?;
+        let Some(allowance) = allowance else {
+            return Ok(());
+        };
         let left_percent = allowance.left_percent;
         if left_percent >= self.path.options.reserve_percent {
             return Ok(());
@@ -65,5 +80,33 @@ impl Run {
             },
         );
         Ok(())
+    }
+
+    /// Writes down, once in a stage for each, what is known of a plan from before the reply, and that
+    /// nothing is.
+    fn note_reading(&self, provider: &str, allowance: Option<Allowance>) -> Result<(), Problem> {
+        let as_of = allowance.map(|allowance| allowance.as_of);
+        if !self.first_reading(provider, as_of) {
+            return Ok(());
+        }
+        let now = self.path.store.clock().now();
+        let body = match allowance {
+            Some(Allowance {
+                left_percent,
+                as_of: Some(as_of),
+                ..
+            }) => {
+                let age = Duration::try_from(now.duration_since(as_of)).unwrap_or_default();
+                json!({
+                    "provider": provider, "left_percent": left_percent, "as_of": as_of,
+                    "age_minutes": age.as_secs() / 60, "too_old": age > TOO_OLD,
+                })
+            }
+            Some(Allowance { as_of: None, .. }) => json!({"provider": provider, "now": true}),
+            None => json!({"provider": provider}),
+        };
+        self.path.store.commit("note reading", |tx| {
+            events::append(tx, self.night, "models/allowance", &body).map(|_| ())
+        })
     }
 }

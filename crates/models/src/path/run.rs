@@ -93,6 +93,8 @@ struct Halt {
     failed: HashMap<String, CallError>,
     /// Models that answered in the place of the one that was asked.
     models: BTreeSet<(String, String)>,
+    /// Whose plan was heard of, and as of when; nothing for a reply that says nothing of it.
+    readings: BTreeSet<(String, Option<Option<Instant>>)>,
 }
 
 pub(super) struct Run {
@@ -512,6 +514,11 @@ impl Run {
                 .halt()
                 .models
                 .insert((asked.to_owned(), answered.to_owned()))
+    }
+
+    /// Whether it is new in this pass that `provider` tells of its plan as of then, or not at all.
+    pub(super) fn first_reading(&self, provider: &str, as_of: Option<Option<Instant>>) -> bool {
+        self.halt().readings.insert((provider.to_owned(), as_of))
     }
 
     pub(super) fn settle(

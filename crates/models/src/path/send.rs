@@ -11,6 +11,7 @@ use skillopt_store::{Tx, events, orders, pauses};
 
 use super::CallEvent;
 use super::account::{used, worst};
+use super::renewal;
 use super::reserve;
 use super::run::{Heard, Run, Stop};
 use super::stop::UnderWay;
@@ -52,6 +53,8 @@ impl Run {
         let price = self.price(backend)?;
         let mut made = 0;
         loop {
+            // So does the turn of a sign-in: what waits for one has not been asked.
+            let turn = self.turn(backend).await?;
             self.may_start(&provider)?;
             place.ready(&self.stop).await?;
             let reservation = self.reserve(backend, call, price).await?;
@@ -73,15 +76,17 @@ impl Run {
             let error = match self.one_try(backend, call).await {
                 Ok(raw) => {
                     self.count_answer(&provider);
+                    if let Some(turn) = turn {
+                        turn.answered();
+                    }
                     let allowance = raw.allowance;
                     let heard = self.record(at, call, attempt, raw, reservation, price)?;
-                    if let Some(allowance) = allowance {
-                        self.keep_reserve(&provider, &place, allowance)?;
-                    }
+                    self.keep_reserve(backend, &provider, &place, allowance)?;
                     return Ok(heard);
                 }
                 // Providers quote what they were sent.
                 Err(error) => {
+                    drop(turn);
                     error.map_detail(|detail| self.path.redactor.redact(detail).text.into_owned())
                 }
             };
@@ -107,6 +112,18 @@ impl Run {
                     () = tokio::time::sleep(wait) => {}
                 }
             }
+        }
+    }
+
+    /// The right to make a try that may renew a sign-in; `None` where none is renewed.
+    async fn turn(&self, backend: &dyn Backend) -> Result<Option<renewal::Turn>, CallError> {
+        let Some(sign_in) = backend.renews() else {
+            return Ok(None);
+        };
+        tokio::select! {
+            biased;
+            () = self.stop.cancelled() => Err(CallError::Cancelled),
+            turn = renewal::Turn::wait(sign_in) => Ok(Some(turn)),
         }
     }
 

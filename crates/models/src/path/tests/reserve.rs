@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use skillopt_store::{attempts, calls};
+use skillopt_store::{attempts, calls, events};
 
 use super::scripted::{Scripted, Stage, judge};
 use super::*;
@@ -14,6 +14,7 @@ fn with_left(left_percent: u8, until: Option<Instant>) -> Result<RawReply, CallE
         allowance: Some(Allowance {
             left_percent,
             until,
+            as_of: None,
         }),
         ..RawReply::text(r#"{"score": 1}"#)
     })
@@ -134,4 +135,68 @@ async fn nothing_begins_after_the_time_to_finish_and_replies_under_way_may_come(
         codes(&path.answer(stage.night, "s").await.unwrap())[0],
         "ok"
     );
+}
+
+#[tokio::test]
+async fn an_old_reading_of_a_plan_is_said_and_only_trusted_when_too_little_was_left() {
+    let hours = |hours: u64| Duration::from_secs(hours * 3600);
+    // Left, how old, how many of three calls are made, and whether it is said to be too old.
+    for (left_percent, age, made, too_old) in [
+        (60, 2, 3, Some(false)),
+        (60, 13, 3, Some(true)),
+        (20, 2, 1, Some(false)),
+        (20, 13, 1, Some(true)),
+    ] {
+        let stage = Stage::new();
+        let allowance = Allowance {
+            left_percent,
+            until: stage.now().checked_add(hours(24)).ok(),
+            as_of: stage.now().checked_sub(hours(age)).ok(),
+        };
+        let backend = Scripted::new(move |_, _| {
+            Ok(RawReply {
+                allowance: Some(allowance),
+                ..RawReply::text(r#"{"score": 1}"#)
+            })
+            .into()
+        });
+        let path = stage.path_with(&backend, |options| {
+            options.limits = Limits::new(1);
+            options.reserve_percent = 30;
+        });
+        path.plan(stage.night, "s", (0..3).map(judge).collect())
+            .unwrap();
+        path.answer(stage.night, "s").await.unwrap();
+        assert_eq!(backend.asked().len(), made, "{left_percent} % {age} h ago");
+        let said = readings(&stage);
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert_eq!(said[0]["too_old"].as_bool(), too_old);
+        assert_eq!(said[0]["age_minutes"], age * 60);
+    }
+}
+
+#[tokio::test]
+async fn who_tells_nothing_of_the_plan_is_asked_and_that_is_said_only_with_a_reserve() {
+    for (reserve, said) in [(0, 0), (30, 1)] {
+        let stage = Stage::new();
+        let backend = Scripted::replies(r#"{"score": 1}"#);
+        let path = stage.path_with(&backend, |options| options.reserve_percent = reserve);
+        path.plan(stage.night, "s", (0..3).map(judge).collect())
+            .unwrap();
+        path.answer(stage.night, "s").await.unwrap();
+        assert_eq!(backend.asked().len(), 3);
+        assert_eq!(readings(&stage).len(), said);
+    }
+}
+
+/// What was written down of plans.
+fn readings(stage: &Stage) -> Vec<serde_json::Value> {
+    stage
+        .store
+        .read(|db| events::list(db, stage.night, 0, usize::MAX >> 1))
+        .unwrap()
+        .into_iter()
+        .filter(|event| event.kind == "models/allowance")
+        .map(|event| event.body)
+        .collect()
 }

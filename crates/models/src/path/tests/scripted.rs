@@ -38,6 +38,7 @@ pub(super) struct Scripted {
     provider: String,
     paid: bool,
     instant: bool,
+    renews: Option<String>,
     asked: Mutex<Vec<Call>>,
     in_flight: AtomicUsize,
     most: AtomicUsize,
@@ -55,6 +56,7 @@ impl Scripted {
             provider: "p".into(),
             paid: true,
             instant: false,
+            renews: None,
             asked: Mutex::default(),
             in_flight: AtomicUsize::new(0),
             most: AtomicUsize::new(0),
@@ -107,6 +109,10 @@ impl Scripted {
 
     pub(super) fn of_provider(self: Arc<Self>, provider: &str) -> Arc<Self> {
         self.with(|scripted| scripted.provider = provider.into())
+    }
+
+    pub(super) fn renewing(self: Arc<Self>, sign_in: &str) -> Arc<Self> {
+        self.with(|scripted| scripted.renews = Some(sign_in.into()))
     }
 
     pub(super) fn unpaid(self: Arc<Self>) -> Arc<Self> {
@@ -169,6 +175,10 @@ impl Backend for Scripted {
 
     fn instant(&self) -> bool {
         self.instant
+    }
+
+    fn renews(&self) -> Option<String> {
+        self.renews.clone()
     }
 
     fn takes_tools(&self) -> bool {

@@ -426,3 +426,77 @@ async fn a_reply_under_way_is_recorded_when_the_night_stops_and_nothing_new_begi
         assert!(told, "who waits is told why");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_waits_for_a_sign_in_when_the_night_stops_was_never_asked() {
+    for time_is_up in [false, true] {
+        let stage = Stage::new();
+        let cancel = stage.cancel.clone();
+        let clock = Arc::clone(&stage.clock);
+        let end = stage.now().checked_add(Duration::from_secs(60)).unwrap();
+        let backend = Scripted::new(move |_, _| {
+            if time_is_up {
+                clock.set(end);
+            } else {
+                cancel.cancel();
+            }
+            Scripted::after(2_000, r#"{"score": 1}"#)
+        })
+        .renewing(&format!("agent:/home/stops/{time_is_up}"));
+        let path = stage.path_with(&backend, |options| options.finish_at = Some(end));
+        path.plan(stage.night, "s", (0..5).map(judge).collect())
+            .unwrap();
+        let results = codes(&path.answer(stage.night, "s").await.unwrap());
+        let stopped = if time_is_up {
+            "finish_time_reached"
+        } else {
+            "cancelled"
+        };
+        assert_eq!(
+            results.iter().filter(|code| **code == stopped).count(),
+            4,
+            "{results:?}"
+        );
+        // One goes alone while its sign-in may have to be renewed; the others have spent nothing.
+        assert_eq!(backend.asked().len(), 1);
+        let tries = stage
+            .store
+            .read(|db| attempts::of_night(db, stage.night))
+            .unwrap();
+        assert_eq!(tries.len(), 1, "nor have they a row");
+        assert_eq!(path.spent(stage.night).unwrap().calls, 1);
+        let spent = path.spent(stage.night).unwrap().tokens;
+        assert_eq!(
+            stage.path(&backend).spent(stage.night).unwrap().tokens,
+            spent
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_goes_alone_until_it_is_answered_then_all_go_together() {
+    let stage = Stage::new();
+    let backend = Scripted::new(|_, made| match made {
+        0 => Scripted::later(
+            1_000,
+            Scripted::fail(CallError::Unavailable {
+                provider: "p".into(),
+                detail: "it crashed".into(),
+                sent: false,
+            }),
+        ),
+        _ => Scripted::after(1_000, r#"{"score": 1}"#),
+    })
+    .renewing("agent:/home/together");
+    let path = stage.path(&backend);
+    path.plan(stage.night, "s", (0..6).map(judge).collect())
+        .unwrap();
+    let began = tokio::time::Instant::now();
+    assert_eq!(
+        codes(&path.answer(stage.night, "s").await.unwrap()),
+        ["ok"; 6]
+    );
+    // Alone: the one that fails and one that is answered. Then the five others at once.
+    assert_eq!(backend.most_in_flight(), 5);
+    assert_eq!(began.elapsed().as_secs(), 3);
+}

@@ -1,4 +1,4 @@
-//! Who may start a process that may have to renew the user's sign-in.
+//! Who may make a try that may have to renew the user's sign-in.
 //!
 //! The token of a subscription lives for hours. Processes that find it expired at the same moment
 //! renew it at the same moment, and all but one are signed out, together with the user's terminal.
@@ -20,12 +20,12 @@ type Turns = Arc<Mutex<Option<Instant>>>;
 /// One queue for each sign-in on this computer.
 static QUEUES: LazyLock<std::sync::Mutex<HashMap<String, Turns>>> = LazyLock::new(Default::default);
 
-/// The right to start a process. A call that goes alone keeps it until it is dropped.
+/// The right to make a try. A call that goes alone keeps it until it is dropped.
 pub(super) struct Turn(Option<OwnedMutexGuard<Option<Instant>>>);
 
 impl Turn {
-    /// Waits for one for `sign_in`: an agent and the directory its sign-in lies in. Safe to drop at
-    /// any point.
+    /// Waits for one for `sign_in` ([`Backend::renews`](crate::Backend::renews)). Safe to drop at any
+    /// point.
     pub(super) async fn wait(sign_in: String) -> Self {
         let queue = Arc::clone(
             QUEUES
