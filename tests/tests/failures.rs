@@ -272,14 +272,17 @@ fn count(home: &Home, from: &str) -> i64 {
         .unwrap()
 }
 
-/// A night of a real project against `url`, as the program makes it; and the night after it.
-fn a_night_that_fails(row: &Row, url: &str) {
-    let name = row.name;
+/// A night of a real project with `backend` against `url`, as the program makes it; and the night after
+/// it.
+fn a_night_that_fails(row: &Row, (backend, api): (&str, &str), url: &str) {
+    let name = format!("{}: {backend} {api}", row.name);
     let home = Home::with_sample(PROGRAM);
+    let (backend, api) = (format!("--backend={backend}"), format!("--api={api}"));
     let words = [
         "sleep",
         "run",
-        "--backend=openai_compatible",
+        &backend,
+        &api,
         "--model=stub-model",
         "--api-key-env=THE_KEY",
         "--model-miner=false",
@@ -298,7 +301,17 @@ fn a_night_that_fails(row: &Row, url: &str) {
         if outcome == "deferred" { 75 } else { 1 },
         "{name}: {json}"
     );
-    assert!(json["problem"]["code"].is_string(), "{name}: {json}");
+    let problem = |field: &str| json["problem"][field].as_str().unwrap_or_default();
+    assert!(!problem("code").is_empty(), "{name}: {json}");
+    assert!(!problem("message").is_empty(), "{name}: {json}");
+    assert!(!problem("guidance").is_empty(), "{name}: {json}");
+    if row.outcome == "quota_exhausted" {
+        let until = json["until"].as_str().and_then(|at| at.parse().ok());
+        assert!(
+            until.is_some_and(|at: jiff::Timestamp| at > jiff::Timestamp::now()),
+            "{name}: the next attempt is planned: {json}"
+        );
+    }
     assert!(!home.skill().exists(), "{name}");
     for from in [
         "mined_turn",
@@ -326,6 +339,12 @@ fn no_failure_scores_anything_or_uses_up_a_session() {
         .into_iter()
         .filter(|row| row.outcome != "answered")
         .collect();
+    // Every failure with one backend, and one failure of each code with every other.
+    let mut nights: Vec<(&Row, (&str, &str))> = rows.iter().map(|row| (row, BACKENDS[0])).collect();
+    let mut codes = std::collections::BTreeSet::new();
+    for row in rows.iter().filter(|row| codes.insert(row.outcome)) {
+        nights.extend(BACKENDS[1..].iter().map(|backend| (row, *backend)));
+    }
     let next = std::sync::atomic::AtomicUsize::new(0);
     // Most of the time is spent waiting between tries.
     std::thread::scope(|scope| {
@@ -333,16 +352,18 @@ fn no_failure_scores_anything_or_uses_up_a_session() {
             scope.spawn(|| {
                 loop {
                     let place = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                    let Some(row) = rows.get(place) else { break };
+                    let Some((row, backend)) = nights.get(place).copied() else {
+                        break;
+                    };
                     match &row.serves {
                         Serves::Stub(behaviour) => {
                             let server = StubServer::start();
                             server.require_key(KEY).standing(behaviour.clone());
-                            a_night_that_fails(row, &server.url());
+                            a_night_that_fails(row, backend, &server.url());
                         }
                         Serves::Unvouched => {
                             let server = runtime.block_on(Unvouched::start());
-                            a_night_that_fails(row, &server.url());
+                            a_night_that_fails(row, backend, &server.url());
                         }
                     }
                 }
