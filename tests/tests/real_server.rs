@@ -3,8 +3,6 @@
 //! is chosen with `SKILLOPT_TEST_SERVER_MODEL` where the server has several; without the first, nothing
 //! is done. It takes minutes; `cargo test -p skillopt-tests --test real_server -- --nocapture` says what
 //! came of it.
-#![expect(clippy::print_stdout, reason = "this one is read by a person as well")]
-
 use std::time::Instant;
 
 use serde_json::Value;
