@@ -189,6 +189,28 @@ async fn who_tells_nothing_of_the_plan_is_asked_and_that_is_said_only_with_a_res
     }
 }
 
+#[tokio::test]
+async fn a_server_on_this_computer_may_pass_on_what_is_left_and_need_not() {
+    for (left, made, said) in [(Some(20), 1, 1), (Some(60), 3, 1), (None, 3, 0)] {
+        let stage = Stage::new();
+        let until = stage.now().checked_add(Duration::from_secs(7_200)).ok();
+        let backend = Scripted::new(move |_, _| match left {
+            Some(left) => with_left(left, until).into(),
+            None => Scripted::say(r#"{"score": 1}"#),
+        })
+        .local();
+        let path = stage.path_with(&backend, |options| {
+            options.limits = Limits::new(1);
+            options.reserve_percent = 30;
+        });
+        path.plan(stage.night, "s", (0..3).map(judge).collect())
+            .unwrap();
+        path.answer(stage.night, "s").await.unwrap();
+        assert_eq!(backend.asked().len(), made, "{left:?}");
+        assert_eq!(readings(&stage).len(), said, "{left:?}");
+    }
+}
+
 /// What was written down of plans.
 fn readings(stage: &Stage) -> Vec<serde_json::Value> {
     stage

@@ -37,6 +37,7 @@ pub(super) struct Scripted {
     model: String,
     provider: String,
     paid: bool,
+    local: bool,
     instant: bool,
     renews: Option<String>,
     asked: Mutex<Vec<Call>>,
@@ -55,6 +56,7 @@ impl Scripted {
             model: "m".into(),
             provider: "p".into(),
             paid: true,
+            local: false,
             instant: false,
             renews: None,
             asked: Mutex::default(),
@@ -119,6 +121,10 @@ impl Scripted {
         self.with(|scripted| scripted.paid = false)
     }
 
+    pub(super) fn local(self: Arc<Self>) -> Arc<Self> {
+        self.with(|scripted| scripted.local = true)
+    }
+
     pub(super) fn instant(self: Arc<Self>) -> Arc<Self> {
         self.with(|scripted| (scripted.paid, scripted.instant) = (false, true))
     }
@@ -175,6 +181,10 @@ impl Backend for Scripted {
 
     fn instant(&self) -> bool {
         self.instant
+    }
+
+    fn local(&self) -> bool {
+        self.local
     }
 
     fn renews(&self) -> Option<String> {
