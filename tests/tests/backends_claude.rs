@@ -21,6 +21,8 @@ use skillopt_tests::stub_cli::{Dialect, Mode, StubCli};
 mod agents;
 #[path = "shared/question.rs"]
 mod question;
+#[path = "backends_claude/renewal.rs"]
+mod renewal;
 
 use agents::{LONG, ends};
 use question::call;
@@ -480,38 +482,6 @@ async fn whether_somebody_is_signed_in_is_told_without_a_call() {
     )
     .unwrap();
     assert_eq!(backend(with_key).await.signed_in(&cancel).await, None);
-}
-
-#[tokio::test]
-async fn one_call_renews_the_sign_in_before_others_start() {
-    let stub = install([Mode::HangAfterStart, Mode::reply("OK.")]);
-    let mut options = options(&stub);
-    options
-        .environment
-        .insert("HOME".into(), "/home/renewing".into());
-    options.environment.remove("CLAUDE_CONFIG_DIR");
-    options.first_byte = Duration::from_secs(3);
-    let claude = Arc::new(backend(options).await);
-    let calls: Vec<_> = (0..3)
-        .map(|_| {
-            let claude = Arc::clone(&claude);
-            tokio::spawn(async move { ask(&claude).await })
-        })
-        .collect();
-    while stub.asked().is_empty() {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    assert_eq!(
-        stub.asked().len(),
-        1,
-        "others started before the first was answered"
-    );
-    let mut answered = 0;
-    for call in calls {
-        answered += usize::from(call.await.unwrap().is_ok());
-    }
-    assert_eq!(answered, 2, "the first hangs, the others are answered");
 }
 
 #[tokio::test]
