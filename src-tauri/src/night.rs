@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use skillopt_app::Problem;
 use skillopt_app::commands::{self, Command, Output};
 use skillopt_app::sleep::RunInput;
+use skillopt_app::{Problem, Retry};
 
 use crate::surroundings;
 
@@ -24,7 +24,11 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
                 "retry": problem.retry,
             });
             println!("{json}");
-            ExitCode::from(1)
+            // As the command line ends: what can be tried later is no failure.
+            ExitCode::from(match problem.retry {
+                Retry::Temporary => 75,
+                Retry::Permanent => 1,
+            })
         }
     }
 }

@@ -87,7 +87,8 @@ impl Card {
                 failures,
                 reason,
             } => {
-                let title = if *failures > 0 {
+                let failed = *failures >= skillopt_app::supervisor::ATTENTION_AFTER;
+                let title = if failed {
                     "notice_failures"
                 } else {
                     "notice_attention"
@@ -99,7 +100,7 @@ impl Card {
                         words.say("open"),
                         Order::Open(Place::Project(project.clone())),
                     )],
-                    stays: *failures > 0,
+                    stays: failed,
                 }
             }
             Notice::NoTray => Self {

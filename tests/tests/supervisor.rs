@@ -6,8 +6,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use skillopt_app::supervisor::order::Target;
-use skillopt_app::supervisor::{FirstLine, Overall, Supervising, Supervisor, Why};
+use skillopt_app::supervisor::{
+    FirstLine, Launch, Overall, Supervising, Supervisor, SupervisorState, Why,
+};
 use skillopt_core::schedule::{Pause, Wait};
 use skillopt_store::nights::{self, Outcome};
 use skillopt_store::scheduled::State;
@@ -20,6 +21,7 @@ mod place;
 use place::{PATIENCE, Place, at, has_ended, is_here, launch, only, until};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_skillopt-test");
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_night_that_is_due_runs_once_and_a_missed_one_is_caught_up_once() {
     let place = Place::new();
@@ -435,11 +437,7 @@ async fn a_night_is_cancelled_for_good() {
             .is_some_and(|running| running.night.is_some())
     })
     .await;
-    assert!(
-        supervisor
-            .cancel(&Target::Project(project.clone()))
-            .expect("an order")
-    );
+    assert!(supervisor.cancel(&project).expect("an order"));
     until(&supervisor, has_ended).await;
     let nights = place.nights(&project);
     assert_eq!((nights.len(), nights[0].state), (1, nights::State::Ended));
@@ -485,4 +483,168 @@ async fn a_night_that_waited_for_answers_goes_on_when_all_of_them_are_there() {
     until(&supervisor, |_| place.nights(&project)[0].resumes == 1).await;
     until(&supervisor, has_ended).await;
     supervisor.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_asked_for_a_night_hears_why_it_could_not_begin() {
+    let mut place = Place::new();
+    place.set("BACKEND", "anthropic");
+    place.set("MODEL", "claude-made-up");
+    let key = ("ANTHROPIC_API_KEY".to_owned(), "made-up".to_owned());
+    place.settings.push(key);
+    let project = place.register();
+    let supervisor = place.start();
+    until(&supervisor, is_here).await;
+    supervisor.run_now(&project).expect("a request");
+    let needed = |state: &SupervisorState| {
+        let last = only(state).last.as_ref();
+        last.and_then(|last| last.needs.as_deref()) == Some("terms_not_accepted")
+    };
+    let state = until(&supervisor, needed).await;
+    assert_eq!(state.overall, Overall::Attention, "{state:#?}");
+    assert!(state.sentence.contains("Anthropic"), "{}", state.sentence);
+    let one = only(&state);
+    assert!(!one.requested && one.running.is_none(), "{one:#?}");
+    assert!(place.nights(&project).is_empty());
+    // The night of the schedule says the same, and is tried again once it can be otherwise.
+    place.go_to(&supervisor, "2026-06-10T03:17:00Z");
+    until(&supervisor, |_| {
+        place
+            .rows(&project)
+            .first()
+            .is_some_and(|row| row.outcome == Some(Outcome::Deferred))
+    })
+    .await;
+    let row = &place.rows(&project)[0];
+    assert_eq!(row.state, State::Open);
+    assert_eq!(row.needs.as_deref(), Some("terms_not_accepted"));
+    supervisor.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_night_that_has_its_answers_and_cannot_go_on_is_not_begun_without_end() {
+    let mut place = Place::new();
+    place.set("BACKEND", "handoff");
+    let prompts = place.home.home().join("prompts.json");
+    std::fs::write(&prompts, "{}").expect("prompts");
+    place.set("PROMPTS", prompts.to_str().expect("text"));
+    let project = place.register();
+    let (launch, started) = counted(&place, "");
+    let supervisor = Supervisor::start(place.app(), launch);
+    until(&supervisor, is_here).await;
+    place.go_to(&supervisor, "2026-06-10T03:17:00Z");
+    until(&supervisor, has_ended).await;
+    let asked = place
+        .home
+        .run_with(&["handoff", "--json"], &[("SKILLOPT_BACKEND", "handoff")])
+        .json();
+    let answers = PathBuf::from(asked["answers"].as_str().expect("a folder"));
+    std::fs::create_dir_all(&answers).expect("a folder");
+    for question in asked["pending"].as_array().expect("questions") {
+        let id = question["id"].as_str().expect("an id");
+        std::fs::write(answers.join(format!("{id}.md")), "[]").expect("an answer");
+    }
+    std::fs::write(&prompts, "broken").expect("prompts");
+    supervisor.poke();
+    until(&supervisor, |state| {
+        let last = only(state).last.as_ref();
+        last.is_some_and(|last| last.outcome == Outcome::Failed)
+    })
+    .await;
+    for _ in 0..20 {
+        supervisor.poke();
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(started(), 2, "the night, and one try to go on");
+    // An hour later it is tried again.
+    std::fs::write(&prompts, "{}").expect("prompts");
+    place.go_to(&supervisor, "2026-06-10T04:18:00Z");
+    until(&supervisor, |_| place.nights(&project)[0].resumes == 1).await;
+    supervisor.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_night_that_is_stopped_before_it_is_written_down_is_over_all_the_same() {
+    let mut place = Place::new();
+    place.set("BACKEND", "handoff");
+    let project = place.register();
+    let hold = place.home.home().join("hold");
+    let wait = format!("while [ -e '{}' ]; do sleep 0.05; done;", hold.display());
+    let (launch, started) = counted(&place, &wait);
+    let supervisor = Supervisor::start(place.app(), launch);
+    until(&supervisor, is_here).await;
+    assert!(
+        !supervisor.cancel(&project).expect("an order"),
+        "nothing runs"
+    );
+    let begins = |state: &SupervisorState| {
+        let running = only(state).running.as_ref();
+        running.is_some_and(|running| running.night.is_none())
+    };
+    let rests = |state: &SupervisorState| only(state).running.is_none() && !only(state).requested;
+
+    // Asked for by hand: nothing is left of it.
+    std::fs::write(&hold, "").expect("a file");
+    supervisor.run_now(&project).expect("a request");
+    until(&supervisor, begins).await;
+    assert!(supervisor.cancel(&project).expect("an order"));
+    let state = until(&supervisor, rests).await;
+    assert_eq!(only(&state).last, None);
+    assert_eq!(place.nights(&project), []);
+
+    // A night that waits, and would have been gone on with, is over.
+    std::fs::remove_file(&hold).expect("a file");
+    supervisor.run_now(&project).expect("a request");
+    until(&supervisor, has_ended).await;
+    assert_eq!(place.nights(&project)[0].state, nights::State::Stopped);
+    std::fs::write(&hold, "").expect("a file");
+    supervisor.run_now(&project).expect("a request");
+    until(&supervisor, begins).await;
+    supervisor.cancel(&project).expect("an order");
+    until(&supervisor, rests).await;
+    let night = &place.nights(&project)[0];
+    assert_eq!(
+        (night.state, night.outcome),
+        (nights::State::Ended, Some(Outcome::Interrupted)),
+        "{night:#?}"
+    );
+
+    // So is the night of a date, which is not begun again.
+    place.go_to(&supervisor, "2026-06-10T03:17:00Z");
+    until(&supervisor, begins).await;
+    supervisor.cancel(&project).expect("an order");
+    until(&supervisor, rests).await;
+    for _ in 0..10 {
+        supervisor.poke();
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let rows = place.rows(&project);
+    assert_eq!(
+        (rows.len(), rows[0].state, rows[0].outcome),
+        (1, State::Done, Some(Outcome::Interrupted)),
+        "{rows:#?}"
+    );
+    assert_eq!(started(), 4);
+    assert_eq!(place.nights(&project).len(), 1);
+    supervisor.shutdown().await;
+}
+
+/// Starts nights by way of a shell that first does `before`, and counts how many were started.
+fn counted(place: &Place, before: &str) -> (Launch, impl Fn() -> usize + use<>) {
+    let starts = place.home.home().join("starts");
+    let script = format!("echo start >> '{}'; {before} exec \"$@\"", starts.display());
+    let mut night = launch(PROGRAM);
+    let words = [
+        "-c".into(),
+        script.into(),
+        "sh".into(),
+        night.program.into_os_string(),
+    ];
+    night.arguments.splice(0..0, words);
+    night.program = "/bin/sh".into();
+    let started = move || {
+        let text = std::fs::read_to_string(&starts).unwrap_or_default();
+        text.lines().count()
+    };
+    (night, started)
 }

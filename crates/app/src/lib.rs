@@ -42,7 +42,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Nothing {}
 
-pub use skillopt_core::Problem;
+pub use skillopt_core::{Problem, Retry};
 pub use skillopt_sleep::context::{Listener, Progress};
 
 /// Types of the engine that outputs are made of.

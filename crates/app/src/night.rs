@@ -10,7 +10,7 @@ use skillopt_store::attempts::{self, Spend};
 use skillopt_store::nights::{self, Night, Outcome, State};
 use skillopt_store::orders::{self, Order};
 use skillopt_store::stages::{self, Stage};
-use skillopt_store::{calls, events, locks};
+use skillopt_store::{Fault, Tx, calls, events, locks};
 
 use crate::context::App;
 
@@ -289,6 +289,12 @@ pub struct Cancelled {
     pub told: bool,
 }
 
+/// The user ends a night that no process works on: it does not go on afterwards.
+pub(crate) fn end_by_user(tx: &Tx<'_>, night: i64) -> Result<(), Fault> {
+    let report = json!({"outcome": Outcome::Interrupted, "reason": ENDED_BY_USER});
+    nights::end(tx, night, Outcome::Interrupted, ENDED_BY_USER, &report)
+}
+
 /// Tells a running night to end; ends one that waits or was killed. It does not go on afterwards.
 pub async fn cancel(app: &App, input: CancelInput) -> Result<Cancelled, Problem> {
     let night = match input.id {
@@ -305,10 +311,7 @@ pub async fn cancel(app: &App, input: CancelInput) -> Result<Cancelled, Problem>
     );
     match locked {
         Ok(_lock) => {
-            let report = json!({"outcome": Outcome::Interrupted, "reason": ENDED_BY_USER});
-            app.store.commit("cancel night", |tx| {
-                nights::end(tx, id, Outcome::Interrupted, ENDED_BY_USER, &report)
-            })?;
+            app.store.commit("cancel night", |tx| end_by_user(tx, id))?;
             Ok(Cancelled { id, told: false })
         }
         Err(problem) if problem.code == "project_busy" && is_at_work(app, &night) => {

@@ -13,7 +13,7 @@ use skillopt_store::proposals::{self, State, TargetState};
 use skillopt_store::{meta, projects};
 
 use crate::context::App;
-use crate::supervisor::{ATTENTION_AFTER, Overall, ProjectState, SupervisorState};
+use crate::supervisor::{Overall, ProjectState, SupervisorState};
 
 /// Where the store keeps what was told.
 const TOLD: &str = "notices";
@@ -244,7 +244,15 @@ fn of_project(project: &ProjectState) -> Option<Notice> {
     if project.running.is_some() {
         return None;
     }
-    if project.failures >= ATTENTION_AFTER {
+    if let Some(problem) = &project.problem {
+        return Some(Notice::Attention {
+            project: project.id.clone(),
+            name: project.name.clone(),
+            failures: 0,
+            reason: problem.clone(),
+        });
+    }
+    if project.needs_the_user() {
         return Some(Notice::Attention {
             project: project.id.clone(),
             name: project.name.clone(),
@@ -253,14 +261,6 @@ fn of_project(project: &ProjectState) -> Option<Notice> {
                 .last
                 .as_ref()
                 .map_or_else(String::new, |last| last.reason.clone()),
-        });
-    }
-    if let Some(problem) = &project.problem {
-        return Some(Notice::Attention {
-            project: project.id.clone(),
-            name: project.name.clone(),
-            failures: 0,
-            reason: problem.clone(),
         });
     }
     let last = project.last.as_ref()?;
@@ -383,6 +383,7 @@ mod tests {
                 night: None,
                 outcome,
                 reason: "It broke.".into(),
+                needs: None,
                 ended_at: None,
                 caught_up_for: None,
             }),
@@ -453,6 +454,27 @@ mod tests {
         let remembered = told(&home.app).unwrap();
         assert_eq!(due(&failing, &[], false, &remembered, day(1)), []);
         assert_eq!(due(&failing, &[], false, &remembered, day(2)).len(), 1);
+        // What only a person can end is told at once, unless the night ran and failed.
+        let needing = |outcome, night| {
+            let mut needing = project(0, outcome);
+            let last = needing.last.as_mut().unwrap();
+            last.needs = Some("a_code".into());
+            last.night = night;
+            state(Overall::Attention, vec![needing])
+        };
+        for (outcome, night, told) in [
+            (Outcome::Deferred, Some(1), true),
+            (Outcome::Deferred, None, true),
+            (Outcome::Failed, None, true),
+            (Outcome::Failed, Some(1), false),
+        ] {
+            let notices = due(&needing(outcome, night), &[], false, &quiet, day(1));
+            let is_told = matches!(
+                &notices[..],
+                [Notice::Attention { failures: 0, reason, .. }] if reason == "It broke."
+            );
+            assert_eq!(is_told, told, "{outcome:?} {night:?}");
+        }
         let asking = state(
             Overall::Attention,
             vec![project(0, Outcome::WaitingForAnswers)],

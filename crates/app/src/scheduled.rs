@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use serde::{Deserialize, Serialize};
 use skillopt_core::schedule::Rule;
-use skillopt_core::{Instant, Problem};
+use skillopt_core::{Instant, Problem, Retry};
 use skillopt_models::CancelToken;
 use skillopt_sleep::context::Context;
 use skillopt_sleep::run::{self, Plan};
@@ -192,8 +192,17 @@ fn ended(
         night: report.night_id,
         outcome: report.outcome,
         reason: report.reason.clone(),
+        needs: report.problem.as_ref().and_then(needs),
         not_before,
     })
+}
+
+/// The code of a problem that stays until a person changes something.
+fn needs(problem: &Problem) -> Option<String> {
+    match problem.retry {
+        Retry::Permanent => Some(problem.code.to_string()),
+        Retry::Temporary => None,
+    }
 }
 
 /// When a night is tried again that could not run now, after so many tries.

@@ -11,6 +11,7 @@ use skillopt_core::{Instant, Problem};
 
 use crate::fault::Fault;
 use crate::row::{At, Count, from_json, to_json};
+use crate::scheduled;
 use crate::store::Tx;
 use crate::words::words;
 
@@ -167,6 +168,9 @@ pub fn begin(tx: &Tx<'_>, project: &str, kind: Kind, pins: &Value) -> Result<i64
         )
         .into());
     }
+    if kind == Kind::Run {
+        scheduled::forget_refusal(tx, project)?;
+    }
     let now = At(tx.now());
     tx.execute(
         "INSERT INTO night (project, kind, state, started_at, resumed_at, pins, pid, host)
@@ -227,6 +231,9 @@ pub fn resume(tx: &Tx<'_>, night: i64) -> Result<usize, Fault> {
             |row| row.get(0),
         )?;
         add_activity(tx, &found, last.0)?;
+    }
+    if found.kind == Kind::Run {
+        scheduled::forget_refusal(tx, &found.project)?;
     }
     tx.execute(
         "UPDATE night SET state = 'running', until = NULL, resumed_at = ?2, ended_at = NULL, pid = ?3, host = ?4,
@@ -342,6 +349,17 @@ pub fn count(db: &Connection, project: &str, kind: Kind) -> Result<u64, Fault> {
     Ok(db
         .query_row(
             "SELECT count(*) FROM night WHERE project = ?1 AND kind = ?2",
+            (project, kind),
+            |row| row.get::<_, Count>(0),
+        )?
+        .0)
+}
+
+/// How often a night of a kind was begun or gone on with: it grows with every process that does.
+pub fn begun(db: &Connection, project: &str, kind: Kind) -> Result<u64, Fault> {
+    Ok(db
+        .query_row(
+            "SELECT count(*) + coalesce(sum(resumes), 0) FROM night WHERE project = ?1 AND kind = ?2",
             (project, kind),
             |row| row.get::<_, Count>(0),
         )?

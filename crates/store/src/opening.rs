@@ -23,6 +23,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("schema/001.sql"),
     include_str!("schema/002.sql"),
     include_str!("schema/003.sql"),
+    include_str!("schema/004.sql"),
 ];
 
 /// The schema version of this program.

@@ -49,6 +49,8 @@ pub struct ScheduledNight {
     pub outcome: Option<Outcome>,
     /// In a sentence.
     pub reason: String,
+    /// The code of the problem that only a person can end, when that is how the last try ended.
+    pub needs: Option<String>,
     /// An open one is not tried again before.
     pub not_before: Option<Instant>,
     /// When it was first tried, or was seen to wait.
@@ -68,11 +70,14 @@ pub struct Ended {
     pub outcome: Outcome,
     /// In a sentence.
     pub reason: String,
+    /// The code of the problem that only a person can end, when that is why.
+    pub needs: Option<String>,
     /// When it is tried again, if it is open.
     pub not_before: Option<Instant>,
 }
 
-const COLUMNS: &str = "project, slot, state, caught_up, tries, night, outcome, reason, not_before, started_at, ended_at";
+const COLUMNS: &str = "project, slot, state, caught_up, tries, night, outcome, reason, not_before, \
+                       started_at, ended_at, needs";
 
 struct Raw {
     night: ScheduledNight,
@@ -94,6 +99,7 @@ fn raw(row: &Row<'_>) -> rusqlite::Result<Raw> {
             not_before: row.get::<_, Option<At>>(8)?.map(|at| at.0),
             started_at: row.get::<_, At>(9)?.0,
             ended_at: row.get::<_, Option<At>>(10)?.map(|at| at.0),
+            needs: row.get(11)?,
         },
     })
 }
@@ -113,11 +119,12 @@ fn text(slot: DateTime) -> String {
 
 /// Begins a try of a night. One that is over stays so.
 pub fn begin(tx: &Tx<'_>, project: &str, slot: DateTime, caught_up: bool) -> Result<(), Fault> {
+    forget_refusal(tx, project)?;
     tx.execute(
         "INSERT INTO scheduled_night (project, slot, state, caught_up, tries, started_at)
          VALUES (?1, ?2, 'open', ?3, 1, ?4)
          ON CONFLICT (project, slot) DO UPDATE SET state = 'open', tries = tries + 1, outcome = NULL, reason = '',
-             not_before = NULL, ended_at = NULL, caught_up = caught_up OR excluded.caught_up
+             needs = NULL, not_before = NULL, ended_at = NULL, caught_up = caught_up OR excluded.caught_up
              WHERE state = 'open' OR tries = 0",
         (project, text(slot), caught_up, At(tx.now())),
     )?;
@@ -153,7 +160,8 @@ pub fn forget_waits(tx: &Tx<'_>, project: &str) -> Result<(), Fault> {
 /// Writes how a try ended.
 pub fn end(tx: &Tx<'_>, project: &str, slot: DateTime, ended: &Ended) -> Result<(), Fault> {
     tx.execute(
-        "UPDATE scheduled_night SET state = ?3, night = ?4, outcome = ?5, reason = ?6, not_before = ?7, ended_at = ?8
+        "UPDATE scheduled_night SET state = ?3, night = ?4, outcome = ?5, reason = ?6, not_before = ?7,
+             ended_at = ?8, needs = ?9
          WHERE project = ?1 AND slot = ?2",
         (
             project,
@@ -164,6 +172,7 @@ pub fn end(tx: &Tx<'_>, project: &str, slot: DateTime, ended: &Ended) -> Result<
             &ended.reason,
             ended.not_before.map(At),
             At(tx.now()),
+            &ended.needs,
         ),
     )?;
     Ok(())
@@ -278,6 +287,62 @@ pub fn requests(db: &Connection) -> Result<Vec<(String, Instant)>, Fault> {
 /// The request is carried out, or taken back; whether there was one.
 pub fn forget_request(tx: &Tx<'_>, project: &str) -> Result<bool, Fault> {
     Ok(tx.execute("DELETE FROM run_request WHERE project = ?1", [project])? > 0)
+}
+
+/// Why a night that was asked for by hand could not begin.
+///
+/// It is forgotten when a night of its project begins or goes on. So one that is there is newer than every
+/// night, whatever the clocks of the processes that wrote them say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// Deferred or failed.
+    pub outcome: Outcome,
+    /// In a sentence.
+    pub reason: String,
+    /// The code of the problem that only a person can end, when that is why.
+    pub needs: Option<String>,
+    /// When.
+    pub at: Instant,
+}
+
+/// Writes down that a night that was asked for could not begin, in the place of an earlier refusal.
+pub fn refuse(tx: &Tx<'_>, project: &str, refusal: &Refusal) -> Result<(), Fault> {
+    tx.execute(
+        "INSERT OR REPLACE INTO refused_request (project, outcome, reason, needs, at)
+         VALUES (?1, ?2, ?3, ?4, ?5)",
+        (
+            project,
+            refusal.outcome,
+            &refusal.reason,
+            &refusal.needs,
+            At(refusal.at),
+        ),
+    )?;
+    Ok(())
+}
+
+/// A night of a project begins or goes on: what an earlier request was refused for is over.
+pub(crate) fn forget_refusal(tx: &Tx<'_>, project: &str) -> Result<(), Fault> {
+    tx.execute("DELETE FROM refused_request WHERE project = ?1", [project])?;
+    Ok(())
+}
+
+/// Why the last night that was asked for could not begin, if none has begun since.
+pub fn refused(db: &Connection, project: &str) -> Result<Option<Refusal>, Fault> {
+    let found = db
+        .prepare_cached(
+            "SELECT outcome, reason, needs, at FROM refused_request WHERE project = ?1",
+        )?
+        .query_row([project], |row| {
+            Ok(Refusal {
+                outcome: row.get(0)?,
+                reason: row.get(1)?,
+                needs: row.get(2)?,
+                at: row.get::<_, At>(3)?.0,
+            })
+        })
+        .optional()?;
+    Ok(found)
 }
 
 /// No night begins by itself while the pause holds. A new one takes the place of the old.

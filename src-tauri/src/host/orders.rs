@@ -22,10 +22,7 @@ impl Host {
             Order::TakeBack(nonce) => self.take_back(&nonce).await,
             Order::Reopen(nonce) => self.reopen(&nonce).await,
             Order::RunNow(project) => self.supervisor.run_now(&project),
-            Order::Stop(project) => self
-                .supervisor
-                .cancel(&order::Target::Project(project))
-                .map(drop),
+            Order::Stop(project) => self.supervisor.cancel(&project).map(drop),
             Order::Pause(until) => {
                 let pause =
                     order::pause_of(until, self.app.clock.now(), &jiff::tz::TimeZone::system());

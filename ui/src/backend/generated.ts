@@ -1246,6 +1246,10 @@ outcome: NightOutcome,
  */
 reason: string, 
 /**
+ * The code of the problem that only a person can end, when that is why it did not get through.
+ */
+needs: string | null, 
+/**
  * When.
  */
 ended_at: string | null, 

@@ -8,8 +8,11 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap};
+use serde::Deserialize;
 use serde_json::Value;
+use skillopt_core::Retry;
 use skillopt_models::CancelToken;
+use skillopt_store::nights::Outcome;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::timeout;
 
@@ -29,7 +32,16 @@ pub(super) struct Exit {
     /// What the system says.
     pub(super) status: io::Result<ExitStatus>,
     /// The problem it printed, if it printed one.
-    pub(super) said: Option<String>,
+    pub(super) said: Option<Said>,
+}
+
+/// What a night's process says of why it did not get through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Said {
+    /// In a sentence.
+    pub(super) message: String,
+    /// The code of the problem that only a person can end, when that is why.
+    pub(super) needs: Option<String>,
 }
 
 impl Exit {
@@ -40,10 +52,24 @@ impl Exit {
         matches!(code, Some(0 | LATER))
     }
 
+    /// What that is for a night that wrote nothing down.
+    pub(super) fn outcome(&self) -> Outcome {
+        if self.is_orderly() {
+            Outcome::Deferred
+        } else {
+            Outcome::Failed
+        }
+    }
+
+    /// The code of the problem that only a person can end, when that is why it ended.
+    pub(super) fn needs(&self) -> Option<String> {
+        self.said.as_ref()?.needs.clone()
+    }
+
     /// Why it ended, in a sentence.
     pub(super) fn reason(&self) -> String {
         match (&self.said, &self.status) {
-            (Some(said), _) => said.clone(),
+            (Some(said), _) => said.message.clone(),
             (None, Ok(status)) => format!("The night's process ended unexpectedly ({status})."),
             (None, Err(error)) => format!("The night's process could not be run: {error}."),
         }
@@ -153,16 +179,34 @@ async fn read(mut output: impl AsyncRead + Unpin) -> Vec<u8> {
     kept
 }
 
-/// The message of a problem that was printed as JSON.
-fn said(output: &[u8]) -> Option<String> {
+/// A problem as a command that fails prints it, or as it stands in the report of a night.
+#[derive(Deserialize)]
+struct Printed {
+    #[serde(alias = "error")]
+    code: Option<String>,
+    message: String,
+    retry: Option<Retry>,
+}
+
+/// The problem that was printed as JSON, by itself or in a report.
+fn said(output: &[u8]) -> Option<Said> {
     let value: Value = serde_json::from_slice(output).ok()?;
-    let message = value.get("message")?.as_str()?;
-    (value.get("ok") == Some(&Value::Bool(false))).then(|| message.to_owned())
+    let failed = value.get("ok") == Some(&Value::Bool(false));
+    let problem = value.get("problem").or(failed.then_some(&value))?;
+    let printed = Printed::deserialize(problem).ok()?;
+    Some(Said {
+        message: printed.message,
+        needs: printed
+            .code
+            .filter(|_| printed.retry == Some(Retry::Permanent)),
+    })
 }
 
 #[cfg(unix)]
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn started(script: &str) -> Child {
@@ -196,6 +240,20 @@ mod tests {
         let exit = end(child, &CancelToken::new(), LONG).await;
         assert_eq!(exit.reason(), "No.");
         assert_eq!(exit.status.unwrap().code(), Some(4));
+    }
+
+    #[test]
+    fn what_only_a_person_can_end_is_read_from_a_problem_and_from_a_report() {
+        let needs = |value: Value| said(value.to_string().as_bytes()).map(|said| said.needs);
+        let problem =
+            json!({"ok": false, "error": "usage", "message": "No.", "retry": "permanent"});
+        assert_eq!(needs(problem), Some(Some("usage".to_owned())));
+        let busy = json!({"ok": false, "error": "busy", "message": "No.", "retry": "temporary"});
+        assert_eq!(needs(busy), Some(None));
+        let report = json!({"outcome": "deferred", "reason": "No.",
+            "problem": {"code": "terms", "message": "No.", "guidance": "", "retry": "permanent"}});
+        assert_eq!(needs(report), Some(Some("terms".to_owned())));
+        assert_eq!(needs(json!({"outcome": "proposed", "problem": null})), None);
     }
 
     #[tokio::test]

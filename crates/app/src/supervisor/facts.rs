@@ -9,7 +9,7 @@ use skillopt_core::schedule::{Decision, Due, Rule, Unknown};
 use skillopt_core::{Instant, Problem};
 use skillopt_store::nights::{self, Kind, Night, Outcome};
 use skillopt_store::projects::Project;
-use skillopt_store::scheduled::{self, ScheduledNight, State};
+use skillopt_store::scheduled::{self, Refusal, ScheduledNight, State};
 use skillopt_store::{Connection, Fault, attempts, calls, locks, proposals, stages};
 
 use super::rules::Schedule;
@@ -23,6 +23,9 @@ const LATEST: usize = 10;
 const NEWS: SignedDuration = SignedDuration::from_hours(24);
 /// How long a night that was begun is tried again.
 const PERSISTENCE: SignedDuration = SignedDuration::from_hours(24);
+
+/// How long a night that has its answers is not gone on with after going on was refused.
+const REFUSED_FOR: SignedDuration = SignedDuration::from_hours(1);
 
 /// What is known of one project.
 pub(super) struct Facts {
@@ -41,6 +44,10 @@ pub(super) struct Facts {
     pub(super) running: Option<Running>,
     pub(super) last: Option<Last>,
     pub(super) missed: Option<Missed>,
+    /// Its last night waits for answers by hand, and going on with it has not just been refused.
+    pub(super) waits_for_answers: bool,
+    /// How often a night of it was begun or gone on with.
+    pub(super) begun: u64,
     pub(super) pending: usize,
     pub(super) failures: u32,
 }
@@ -102,6 +109,7 @@ impl Facts {
             due,
             caught_up: caught_up && !self.requested,
             tries: self.row.as_ref().map_or(0, |row| row.tries),
+            begun: self.begun,
             requested: self.requested,
             keep_awake: self
                 .schedule
@@ -165,7 +173,7 @@ pub(super) fn facts(
         .and_then(|resolved| Schedule::of(&resolved.settings));
     let holder = locks::project_holder(&app.paths, &project.id);
     let id = project.id.clone();
-    let (rows, nights, pending, completed, since) = app.store.read(|db| {
+    let (rows, nights, begun, refused, pending, completed, since) = app.store.read(|db| {
         let latest = match &schedule {
             Ok(schedule) => Rule::believable(now, &schedule.zone),
             Err(_) => DateTime::MAX,
@@ -178,6 +186,8 @@ pub(super) fn facts(
         Ok((
             scheduled::list(db, &id, LATEST)?,
             nights::list(db, Some(&id), LATEST)?,
+            nights::begun(db, &id, Kind::Run)?,
+            scheduled::refused(db, &id)?,
             waiting.iter().filter(|one| one.state.waits()).count(),
             scheduled::completed(db, &id, latest)?,
             since,
@@ -216,7 +226,17 @@ pub(super) fn facts(
         .iter()
         .filter(|night| night.kind == Kind::Run)
         .collect();
+    let last = last_begun(&rows, &nights);
+    let just_refused = refused.as_ref().is_some_and(|refused| {
+        let since = now.duration_since(refused.at);
+        !since.is_negative() && since < REFUSED_FOR
+    });
     Ok(Facts {
+        waits_for_answers: !just_refused
+            && last
+                .as_ref()
+                .is_some_and(|last| last.outcome == Outcome::WaitingForAnswers),
+        begun,
         present: Path::new(&project.root).is_dir(),
         row: due.and_then(|slot| rows.iter().find(|row| row.slot == slot).cloned()),
         left_over: rows.iter().any(|row| {
@@ -228,7 +248,8 @@ pub(super) fn facts(
             .filter(|_| running.is_none())
             .map(|holder| holder.to_string()),
         failures: failures(&rows, &nights),
-        last: last(&rows, &nights),
+        // One that is there is newer than every night.
+        last: refused.map(of_refusal).or(last),
         missed: missed(&rows, now),
         running,
         pending,
@@ -345,14 +366,26 @@ fn missed(rows: &[ScheduledNight], now: Instant) -> Option<Missed> {
         })
 }
 
+fn of_refusal(refused: Refusal) -> Last {
+    Last {
+        night: None,
+        outcome: refused.outcome,
+        reason: refused.reason,
+        needs: refused.needs,
+        ended_at: Some(refused.at),
+        caught_up_for: None,
+    }
+}
+
 /// The last night of whatever origin. One of the schedule that could not even begin has no night.
-fn last(rows: &[ScheduledNight], nights: &[&Night]) -> Option<Last> {
+fn last_begun(rows: &[ScheduledNight], nights: &[&Night]) -> Option<Last> {
     let night = nights.iter().find(|night| night.outcome.is_some());
     let row = rows.iter().find(|row| row.outcome.is_some());
     let of_row = |row: &ScheduledNight, outcome| Last {
         night: row.night,
         outcome,
         reason: row.reason.clone(),
+        needs: row.needs.clone(),
         ended_at: row.ended_at,
         caught_up_for: row.caught_up.then_some(row.slot),
     };
@@ -367,6 +400,7 @@ fn last(rows: &[ScheduledNight], nights: &[&Night]) -> Option<Last> {
                 night: Some(night.id),
                 outcome: night.outcome?,
                 reason: night.reason.clone(),
+                needs: None,
                 ended_at: night.ended_at,
                 caught_up_for: None,
             })

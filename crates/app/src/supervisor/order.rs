@@ -1,6 +1,5 @@
 //! Orders to whoever supervises: rows in the store, then a word to look again.
 
-use serde::{Deserialize, Serialize};
 use skillopt_core::schedule::Pause;
 use skillopt_core::{Instant, Problem};
 use skillopt_store::orders::{self, Order};
@@ -9,16 +8,6 @@ use skillopt_store::{locks, nights, scheduled};
 
 use super::poke;
 use crate::context::App;
-
-/// What is told to end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Target {
-    /// The night of this project, running or asked for; by the project's id.
-    Project(String),
-    /// This night.
-    Night(i64),
-}
 
 /// Asks for a night of a project as soon as its provider is free. Conditions and pause do not hold it back.
 ///
@@ -39,27 +28,18 @@ pub fn run_now(app: &App, project: &str) -> Result<(), Problem> {
 }
 
 /// Takes back a request that has not begun, and tells a night at work to end; it does not go on afterwards.
-/// Whether there was anything to end.
+/// Whether there was anything to end. A night whose process has not written it down yet hears of it only
+/// from the supervisor that started it: see [`Handle::cancel`](super::Handle::cancel).
 ///
-/// Errors: `project_unknown`, `night_unknown`.
-pub fn cancel(app: &App, target: &Target) -> Result<bool, Problem> {
-    let (project, night) = match target {
-        Target::Project(id) => {
-            let project = registered(app, id)?;
-            let open = app
-                .store
-                .read(|db| nights::unfinished(db, &project.id))?
-                .into_iter()
-                .find(|night| night.state == nights::State::Running);
-            (project.id, open)
-        }
-        Target::Night(id) => {
-            let night = app.store.read(|db| nights::required(db, *id))?;
-            (night.project.clone(), Some(night))
-        }
-    };
+/// Error: `project_unknown`.
+pub fn cancel(app: &App, project: &str) -> Result<bool, Problem> {
+    let project = registered(app, project)?.id;
     let at_work = locks::project_holder(&app.paths, &project).is_some();
-    let night = night.filter(|night| at_work && night.state == nights::State::Running);
+    let night = app
+        .store
+        .read(|db| nights::unfinished(db, &project))?
+        .into_iter()
+        .find(|night| at_work && night.state == nights::State::Running);
     let found = app.store.commit("cancel", |tx| {
         let asked_for = scheduled::forget_request(tx, &project)?;
         if let Some(night) = &night {
@@ -210,8 +190,8 @@ mod tests {
             .unwrap();
         assert_eq!(paused, Some(Pause::Forever));
         assert_eq!(requests.len(), 1);
-        assert!(cancel(&again, &Target::Project(project.id.clone())).unwrap());
-        assert!(!cancel(&again, &Target::Project(project.id)).unwrap());
+        assert!(cancel(&again, &project.id).unwrap());
+        assert!(!cancel(&again, &project.id).unwrap());
         assert!(resume(&again).unwrap() && !resume(&again).unwrap());
         assert_eq!(run_now(app, "nobody").unwrap_err().code, "project_unknown");
     }

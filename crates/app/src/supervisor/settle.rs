@@ -2,12 +2,15 @@
 
 use jiff::civil::DateTime;
 use skillopt_core::Problem;
+use skillopt_models::CancelToken;
+use skillopt_sleep::run::ENDED_BY_USER;
 use skillopt_store::locks;
-use skillopt_store::nights::{self, Outcome};
-use skillopt_store::scheduled::{self, Ended, State};
+use skillopt_store::nights::{self, Kind, Outcome};
+use skillopt_store::scheduled::{self, Ended, Refusal, State};
 
 use super::child::Exit;
 use crate::context::App;
+use crate::night::end_by_user;
 use crate::scheduled::{MOST_TRIES, later};
 
 /// Why a night was interrupted that ended with its host.
@@ -19,38 +22,82 @@ pub(super) struct Night {
     pub(super) caught_up: bool,
     /// How often the night of the slot had been begun before.
     pub(super) tries: u64,
+    /// How often a night of the project had been begun or gone on with before.
+    pub(super) begun: u64,
     pub(super) requested: bool,
     pub(super) keep_awake: bool,
+    /// Raised to end its process.
+    pub(super) stop: CancelToken,
+    /// Why that was raised.
+    pub(super) stopped: Option<Stopped>,
 }
 
-/// Writes down what a night's process could not. `stopping` when it was told to end with its host.
-pub(super) fn settle(app: &App, exit: &Exit, night: &Night, stopping: bool) -> Result<(), Problem> {
+/// Why a night's process was told to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stopped {
+    /// The user ended the night: it does not go on.
+    ByUser,
+    /// Its host ends: it goes on later.
+    WithHost,
+}
+
+impl Night {
+    /// Ends its process; the first reason counts.
+    pub(super) fn stop(&mut self, why: Stopped) {
+        self.stopped.get_or_insert(why);
+        self.stop.cancel();
+    }
+}
+
+/// Writes down what a night's process could not.
+pub(super) fn settle(app: &App, exit: &Exit, night: &Night) -> Result<(), Problem> {
     let project = exit.project.as_str();
-    let left = app.store.read(|db| {
-        nights::open(db, project, nights::Kind::Run)
-            .map(|open| open.filter(|night| night.state == nights::State::Running))
-    })?;
+    let open = app
+        .store
+        .read(|db| nights::open(db, project, Kind::Run))?
+        .filter(|open| {
+            open.state == nights::State::Running || night.stopped == Some(Stopped::ByUser)
+        })
+        .map(|open| open.id);
     // Only whoever holds its lock may write to a night: another program may have gone on with it.
     let alone = locks::project(&app.paths, project, "ending a night", app.clock.now());
-    if let (Some(left), Ok(_lock)) = (&left, &alone) {
-        app.store.commit("night interrupted", |tx| {
-            let reason = if stopping {
-                STOPPED.to_owned()
-            } else {
-                exit.reason()
-            };
-            nights::stop(tx, left.id, Outcome::Interrupted, &reason, None)
+    if let (Some(open), Ok(_lock)) = (open, &alone) {
+        app.store.commit("night ended early", |tx| {
+            let interrupted = |why: &str| nights::stop(tx, open, Outcome::Interrupted, why, None);
+            match night.stopped {
+                Some(Stopped::ByUser) => end_by_user(tx, open),
+                Some(Stopped::WithHost) => interrupted(STOPPED),
+                None => interrupted(&exit.reason()),
+            }
         })?;
     }
-    if night.requested && !stopping {
+    if night.requested && night.stopped != Some(Stopped::WithHost) {
         app.store.commit("request done", |tx| {
             scheduled::forget_request(tx, project).map(|_| ())
         })?;
     }
-    match night.slot {
-        Some(slot) => settle_slot(app, exit, night, slot, left.map(|night| night.id), stopping),
-        None => Ok(()),
+    match (night.slot, night.stopped) {
+        (Some(slot), _) => settle_slot(app, exit, night, slot, open),
+        (None, Some(Stopped::ByUser | Stopped::WithHost)) => Ok(()),
+        (None, None) => settle_request(app, exit, night),
     }
+}
+
+/// Writes down why a night that was asked for did not even begin: whoever asked waits for it.
+fn settle_request(app: &App, exit: &Exit, night: &Night) -> Result<(), Problem> {
+    let project = exit.project.as_str();
+    let refusal = Refusal {
+        outcome: exit.outcome(),
+        reason: exit.reason(),
+        needs: exit.needs(),
+        at: app.clock.now(),
+    };
+    app.store.commit("request settled", |tx| {
+        if nights::begun(tx, project, Kind::Run)? == night.begun {
+            scheduled::refuse(tx, project, &refusal)?;
+        }
+        Ok(())
+    })
 }
 
 /// Writes down for the night of a schedule what its process did not live to write.
@@ -60,7 +107,6 @@ fn settle_slot(
     night: &Night,
     slot: DateTime,
     left: Option<i64>,
-    stopping: bool,
 ) -> Result<(), Problem> {
     let (store, project) = (&app.store, exit.project.as_str());
     // One that only waited was not begun by anybody.
@@ -71,38 +117,49 @@ fn settle_slot(
         return Ok(());
     }
     let begun = row.as_ref().filter(|row| row.tries > night.tries);
+    let left = left.or(row.as_ref().and_then(|row| row.night));
     let tries = night.tries + 1;
     let again = later(app.clock.now(), tries);
     let wrote = begun.is_some_and(|row| row.outcome.is_some());
-    let somebody_else = begun.is_none() && row.is_some() && exit.is_orderly();
-    if wrote || somebody_else {
-        // It is not begun again at once.
-        let put_off = begun.is_none_or(|row| row.not_before.is_none());
-        if put_off && !stopping {
-            store.commit("night put off", |tx| {
-                scheduled::put_off(tx, project, slot, again)
-            })?;
+    let ended = match night.stopped {
+        Some(Stopped::ByUser) => Ended {
+            state: State::Done,
+            night: left,
+            outcome: Outcome::Interrupted,
+            reason: ENDED_BY_USER.to_owned(),
+            needs: None,
+            not_before: None,
+        },
+        // It had not begun, or has written down itself how far it came.
+        Some(Stopped::WithHost) if wrote || begun.is_none() => return Ok(()),
+        Some(Stopped::WithHost) => Ended {
+            state: State::Open,
+            night: left,
+            outcome: Outcome::Interrupted,
+            reason: STOPPED.to_owned(),
+            needs: None,
+            not_before: None,
+        },
+        // Its own words count, or it left the night to another process; it is not begun again at once.
+        None if wrote || (begun.is_none() && row.is_some() && exit.is_orderly()) => {
+            if begun.is_none_or(|row| row.not_before.is_none()) {
+                store.commit("night put off", |tx| {
+                    scheduled::put_off(tx, project, slot, again)
+                })?;
+            }
+            return Ok(());
         }
-        return Ok(());
-    }
-    if stopping && begun.is_none() {
-        return Ok(());
-    }
-    let over = tries >= MOST_TRIES && !stopping && !exit.is_orderly();
-    let ended = Ended {
-        state: if over { State::GivenUp } else { State::Open },
-        night: left.or(row.as_ref().and_then(|row| row.night)),
-        outcome: match (stopping, exit.is_orderly()) {
-            (true, _) => Outcome::Interrupted,
-            (false, true) => Outcome::Deferred,
-            (false, false) => Outcome::Failed,
-        },
-        reason: if stopping {
-            STOPPED.to_owned()
-        } else {
-            exit.reason()
-        },
-        not_before: (!stopping && !over).then_some(again),
+        None => {
+            let over = tries >= MOST_TRIES && !exit.is_orderly();
+            Ended {
+                state: if over { State::GivenUp } else { State::Open },
+                night: left,
+                outcome: exit.outcome(),
+                reason: exit.reason(),
+                needs: exit.needs(),
+                not_before: (!over).then_some(again),
+            }
+        }
     };
     store.commit("night settled", |tx| {
         if begun.is_none() {

@@ -152,6 +152,8 @@ pub struct Last {
     pub outcome: Outcome,
     /// In a sentence.
     pub reason: String,
+    /// The code of the problem that only a person can end, when that is why it did not get through.
+    pub needs: Option<String>,
     /// When.
     #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
     pub ended_at: Option<Instant>,
@@ -207,6 +209,18 @@ pub struct ProjectState {
     pub failures: u32,
     /// What is wrong with its settings, which then give it no next night, or with its folder, in a sentence.
     pub problem: Option<String>,
+}
+
+impl ProjectState {
+    /// Whether no night gets through until a person changes something.
+    #[must_use]
+    pub fn needs_the_user(&self) -> bool {
+        // A night that ran and failed is no reason yet: the next one has other tasks.
+        let needed = self.last.as_ref().is_some_and(|last| {
+            last.needs.is_some() && (last.outcome == Outcome::Deferred || last.night.is_none())
+        });
+        needed || self.failures >= ATTENTION_AFTER || self.problem.is_some()
+    }
 }
 
 /// Everything at one moment.

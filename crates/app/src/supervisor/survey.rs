@@ -7,16 +7,13 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use skillopt_core::schedule::{Decision, Due, Pause, Surroundings, Unknown};
 use skillopt_core::{Instant, Problem};
-use skillopt_store::nights::Outcome;
 use skillopt_store::projects::{self, Project};
 use skillopt_store::scheduled;
 
 use super::facts::{Facts, facts};
 use super::look::asks_about_the_computer;
 use super::rules::Schedule;
-use super::state::{
-    ATTENTION_AFTER, FirstLine, Overall, ProjectState, Supervising, SupervisorState, Why,
-};
+use super::state::{FirstLine, Overall, ProjectState, Supervising, SupervisorState, Why};
 use crate::context::App;
 
 /// How far ahead projects are counted with the next one.
@@ -35,6 +32,8 @@ pub(super) struct Start {
     pub(super) caught_up: bool,
     /// How often it was begun before.
     pub(super) tries: u64,
+    /// How often a night of the project was begun or gone on with.
+    pub(super) begun: u64,
     /// Whether it was asked for by hand.
     pub(super) requested: bool,
     /// Whether the computer is kept awake meanwhile.
@@ -136,10 +135,7 @@ impl Survey {
         self.projects
             .iter()
             .filter(|facts| self.pause.is_none() && facts.running.is_none() && !facts.requested)
-            .filter(|facts| {
-                let last = facts.last.as_ref().map(|last| last.outcome);
-                last == Some(Outcome::WaitingForAnswers)
-            })
+            .filter(|facts| facts.waits_for_answers)
             .map(|facts| &facts.project)
     }
 
@@ -285,9 +281,7 @@ impl Survey {
                 nights: running.len(),
             };
         }
-        let wrong = projects
-            .iter()
-            .find(|project| project.failures >= ATTENTION_AFTER || project.problem.is_some());
+        let wrong = projects.iter().find(|project| project.needs_the_user());
         if let Some(project) = wrong {
             let said = project.last.as_ref().map(|last| last.reason.clone());
             return FirstLine::Attention {

@@ -15,9 +15,9 @@ use tokio::task::{JoinHandle, JoinSet};
 use super::awake::Awake;
 use super::child::{self, Exit};
 use super::look::new_sessions;
-use super::order::{self, Target};
+use super::order;
 use super::poke::Ear;
-use super::settle::{Night, settle};
+use super::settle::{Night, Stopped, settle};
 use super::state::{Overall, Supervising, SupervisorState};
 use super::survey::{Held, Plan, Start, Survey};
 use super::{Launch, surroundings};
@@ -43,8 +43,8 @@ pub struct Supervisor;
 #[derive(Clone)]
 pub struct Handle {
     app: App,
-    /// The one that [`Work`] raises.
-    stop: CancelToken,
+    /// Dropped when nights that end with this get no more time.
+    hurry: CancelToken,
     words: mpsc::UnboundedSender<Word>,
     state: watch::Receiver<SupervisorState>,
     task: Arc<Mutex<Option<JoinHandle<()>>>>,
@@ -58,6 +58,8 @@ impl std::fmt::Debug for Handle {
 
 enum Word {
     Look,
+    /// The user ends the night of this project, if a process of ours runs it.
+    End(String),
     Stop,
 }
 
@@ -74,7 +76,7 @@ impl Supervisor {
             Arc::clone(&app.environment),
             words.downgrade(),
         ));
-        let stop = CancelToken::new();
+        let hurry = CancelToken::new();
         let work = Work {
             app: app.clone(),
             launch,
@@ -83,7 +85,7 @@ impl Supervisor {
             exits_in,
             exits,
             children: BTreeMap::new(),
-            stop: stop.clone(),
+            hurry: hurry.clone(),
             lock: None,
             ear: Ear::deaf(),
             awake: None,
@@ -95,7 +97,7 @@ impl Supervisor {
         let task = tokio::spawn(work.run());
         Handle {
             app,
-            stop,
+            hurry,
             words,
             state,
             task: Arc::new(Mutex::new(Some(task))),
@@ -121,9 +123,19 @@ impl Handle {
         self.then_look(order::run_now(&self.app, project))
     }
 
-    /// See [`order::cancel`].
-    pub fn cancel(&self, target: &Target) -> Result<bool, Problem> {
-        self.then_look(order::cancel(&self.app, target))
+    /// As [`order::cancel`]; and a night that this supervisor has started is ended even when it cannot
+    /// read its order, because it has not been written down yet or hangs.
+    pub fn cancel(&self, project: &str) -> Result<bool, Problem> {
+        let ours = self
+            .state
+            .borrow()
+            .projects
+            .iter()
+            .any(|one| one.id == project && one.running.is_some());
+        let found = order::cancel(&self.app, project)?;
+        // One that has ended has no nights left.
+        let _ = self.words.send(Word::End(project.to_owned()));
+        Ok(found || ours)
     }
 
     /// See [`order::pause`].
@@ -143,7 +155,7 @@ impl Handle {
 
     /// Gives the nights that [`shutdown`](Self::shutdown) ends no more time.
     pub fn hurry(&self) {
-        self.stop.drop_all();
+        self.hurry.drop_all();
     }
 
     /// Ends the nights this process started, within a bound, writes down that they were interrupted, and
@@ -170,8 +182,8 @@ struct Work {
     exits_in: mpsc::UnboundedSender<Exit>,
     exits: mpsc::UnboundedReceiver<Exit>,
     children: BTreeMap<String, Night>,
-    /// Raised to end every child.
-    stop: CancelToken,
+    /// The one of [`Handle::hurry`].
+    hurry: CancelToken,
     lock: Option<locks::Guard>,
     ear: Ear,
     /// Held while a night runs that asks for it; an error is why it could not be had.
@@ -198,27 +210,38 @@ impl Work {
                 }
             };
             tokio::select! {
-                word = self.words.recv() => match word {
-                    Some(Word::Look) => self.drain(),
-                    // Whoever could stop it has gone.
-                    Some(Word::Stop) | None => break,
-                },
+                word = self.words.recv() => {
+                    // Without one, whoever could say to stop has gone.
+                    let goes_on = word.is_some_and(|word| self.goes_on_after(word));
+                    if !goes_on {
+                        break;
+                    }
+                }
                 () = self.ear.hear() => {}
-                Some(exit) = self.exits.recv() => self.ended(&exit, false),
+                Some(exit) = self.exits.recv() => self.ended(&exit),
                 () = tokio::time::sleep(wait) => {}
             }
         }
         self.end_all().await;
     }
 
-    /// Several words to look are one. A word to stop is kept for the next round.
-    fn drain(&mut self) {
-        while let Ok(word) = self.words.try_recv() {
+    /// Does what was said, and what has been said since: several words to look are one. Whether none of
+    /// them was to stop.
+    fn goes_on_after(&mut self, first: Word) -> bool {
+        let mut next = Some(first);
+        while let Some(word) = next {
             match word {
                 Word::Look => {}
-                Word::Stop => self.words.close(),
+                Word::End(project) => {
+                    if let Some(night) = self.children.get_mut(&project) {
+                        night.stop(Stopped::ByUser);
+                    }
+                }
+                Word::Stop => return false,
             }
+            next = self.words.try_recv().ok();
         }
+        true
     }
 
     /// The data folder may have been moved: then the store in the new place is the true one.
@@ -308,17 +331,15 @@ impl Work {
         for project in survey.asks_for_sessions() {
             let id = project.id.clone();
             let known = self.counts.get(&id);
-            let count = match known {
-                Some((at, count)) if at.elapsed() < COUNT_IS_GOOD => Some(*count),
-                Some(_) | None => {
-                    let app = self.app.clone();
-                    let counting = tokio::task::spawn_blocking(move || new_sessions(&app, project));
-                    counting.await.unwrap_or(None)
-                }
-            };
-            if let Some(count) = count {
+            if let Some((_, count)) = known.filter(|(at, _)| at.elapsed() < COUNT_IS_GOOD) {
+                sessions.insert(id, *count);
+                continue;
+            }
+            let app = self.app.clone();
+            let counting = tokio::task::spawn_blocking(move || new_sessions(&app, project));
+            if let Some(count) = counting.await.unwrap_or(None) {
                 let now = tokio::time::Instant::now();
-                self.counts.entry(id.clone()).or_insert((now, count));
+                self.counts.insert(id.clone(), (now, count));
                 sessions.insert(id, count);
             }
         }
@@ -432,9 +453,13 @@ impl Work {
             slot: start.due.as_ref().map(|due| due.slot),
             caught_up: start.caught_up,
             tries: start.tries,
+            begun: start.begun,
             requested: start.requested,
             keep_awake: start.keep_awake,
+            stop: CancelToken::new(),
+            stopped: None,
         };
+        let stop = night.stop.clone();
         let started = child::start(
             &self.launch,
             &request,
@@ -447,7 +472,7 @@ impl Work {
         let project = start.project.clone();
         match started {
             Ok(child) => {
-                let (stop, exits) = (self.stop.clone(), self.exits_in.clone());
+                let exits = self.exits_in.clone();
                 tokio::spawn(async move {
                     // The receiver lives as long as there are children.
                     let _ = exits.send(child.end(project, stop, GRACE).await);
@@ -459,17 +484,17 @@ impl Work {
                     status: Err(error),
                     said: None,
                 };
-                self.ended(&exit, false);
+                self.ended(&exit);
             }
         }
     }
 
     /// A night's process has ended: what it could not write down itself is written down now.
-    fn ended(&mut self, exit: &Exit, stopping: bool) {
+    fn ended(&mut self, exit: &Exit) {
         let Some(night) = self.children.remove(&exit.project) else {
             return;
         };
-        if let Err(problem) = settle(&self.app, exit, &night, stopping) {
+        if let Err(problem) = settle(&self.app, exit, &night) {
             // What cannot be written down would be begun again and again.
             self.hold_back = Some(tokio::time::Instant::now() + TICK);
             self.say_trouble(problem.message);
@@ -477,11 +502,22 @@ impl Work {
     }
 
     async fn end_all(&mut self) {
-        self.stop.cancel();
+        for night in self.children.values_mut() {
+            night.stop(Stopped::WithHost);
+        }
+        let mut hurried = false;
         while !self.children.is_empty() {
-            match self.exits.recv().await {
-                Some(exit) => self.ended(&exit, true),
-                None => break,
+            tokio::select! {
+                exit = self.exits.recv() => match exit {
+                    Some(exit) => self.ended(&exit),
+                    None => break,
+                },
+                () = self.hurry.dropped(), if !hurried => {
+                    hurried = true;
+                    for night in self.children.values() {
+                        night.stop.drop_all();
+                    }
+                }
             }
         }
     }

@@ -3,6 +3,7 @@
 use serde_json::json;
 use skillopt_store::nights::{self, Kind, Outcome};
 use skillopt_store::orders::{self, Order};
+use skillopt_store::scheduled::{self, Refusal};
 use skillopt_store::{events, pauses, projects};
 
 use crate::sample::{Home, at};
@@ -179,6 +180,59 @@ fn an_unfinished_night_is_found_and_goes_on() {
             .code,
         "night_ended"
     );
+}
+
+#[test]
+fn what_a_request_was_refused_for_is_over_when_a_night_begins_or_goes_on() {
+    let home = Home::new();
+    let store = home.store();
+    let project = home.project(&store);
+    // Later than every night, as from a clock that was wrong: it is over all the same.
+    let refusal = Refusal {
+        outcome: Outcome::Failed,
+        reason: "No.".into(),
+        needs: None,
+        at: at("2036-11-29T03:15:00Z"),
+    };
+    let refused = || {
+        store
+            .commit("refuse", |tx| scheduled::refuse(tx, &project, &refusal))
+            .unwrap();
+    };
+    let seen = || {
+        store
+            .read(|db| {
+                let refused = scheduled::refused(db, &project)?.is_some();
+                Ok((nights::begun(db, &project, Kind::Run)?, refused))
+            })
+            .unwrap()
+    };
+    refused();
+    store
+        .commit("a preview is no night", |tx| {
+            nights::begin(tx, &project, Kind::DryRun, &json!({}))
+        })
+        .unwrap();
+    assert_eq!(seen(), (0, true));
+    let night = store
+        .commit("begin", |tx| {
+            nights::begin(tx, &project, Kind::Run, &json!({}))
+        })
+        .unwrap();
+    assert_eq!(seen(), (1, false));
+    refused();
+    store
+        .commit("go on", |tx| nights::resume(tx, night))
+        .unwrap();
+    assert_eq!(seen(), (2, false));
+    refused();
+    let slot = "2026-11-29T03:17:00".parse().unwrap();
+    store
+        .commit("a night of the schedule", |tx| {
+            scheduled::begin(tx, &project, slot, false)
+        })
+        .unwrap();
+    assert_eq!(seen(), (2, false));
 }
 
 #[test]

@@ -14,9 +14,10 @@ use skillopt_store::attempts::{self, Cost, Usage, Within};
 use skillopt_store::clusters::{self, ClusterText};
 use skillopt_store::nights::{self, Kind, Outcome};
 use skillopt_store::rejected::{self, By};
+use skillopt_store::scheduled::{self, Ended, Refusal};
 use skillopt_store::{
     Connection, FixedClock, Paths, SCHEMA_VERSION, Store, adoption, blobs, calls, events, files,
-    index, orders, pauses, projects, proposals, receipts, scheduled, stages, tasks,
+    index, orders, pauses, projects, proposals, receipts, stages, tasks,
 };
 
 use crate::sample::{add, at, call, proposed, task, turn};
@@ -41,6 +42,15 @@ fn unpacked(version: usize) -> (tempfile::TempDir, Paths) {
     )
     .unwrap();
     (dir, paths)
+}
+
+fn refusal() -> Refusal {
+    Refusal {
+        outcome: Outcome::Deferred,
+        reason: "No.".into(),
+        needs: Some("terms_not_accepted".into()),
+        at: at("2026-11-29T03:15:00Z"),
+    }
 }
 
 /// One row or more in every table.
@@ -112,7 +122,18 @@ fn fill(store: &Store) {
             )?;
             nights::number(tx, night)?;
             nights::end(tx, night, Outcome::Proposed, "", &json!({"n": 1}))?;
-            scheduled::begin(tx, &project, "2026-11-29T03:17:00".parse().unwrap(), true)?;
+            let slot = "2026-11-29T03:17:00".parse().unwrap();
+            scheduled::begin(tx, &project, slot, true)?;
+            let needing = Ended {
+                state: scheduled::State::Open,
+                night: None,
+                outcome: Outcome::Deferred,
+                reason: "No.".into(),
+                needs: Some("terms_not_accepted".into()),
+                not_before: None,
+            };
+            scheduled::end(tx, &project, slot, &needing)?;
+            scheduled::refuse(tx, &project, &refusal())?;
             scheduled::set_rule(tx, &project, "03:17")?;
             scheduled::request(tx, &project)?;
             scheduled::pause(tx, Pause::Forever)?;
@@ -242,6 +263,11 @@ fn every_stored_version_opens_and_has_what_it_had() {
                     blobs::get(db, &target.proposed_sha256)?,
                     Some(b"text".to_vec())
                 );
+                if version >= 4 {
+                    let row = &scheduled::list(db, &project, 1)?[0];
+                    assert_eq!(row.needs.as_deref(), Some("terms_not_accepted"));
+                    assert_eq!(scheduled::refused(db, &project)?, Some(refusal()));
+                }
                 assert!(pauses::active(db, "openai", at("2026-11-29T08:00:00Z"))?.is_some());
                 let entry = index::entries(db, Agent::Codex)?
                     .remove(std::path::Path::new("/t/a.jsonl"))
