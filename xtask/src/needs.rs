@@ -1,7 +1,6 @@
 //! What must be on the machine, and installing what is missing.
 
 use std::io::{IsTerminal, Write};
-use std::path::Path;
 
 use crate::Stop;
 use crate::command::{cargo, program, say};
@@ -11,21 +10,14 @@ const NEXTEST: &str = "0.9.143";
 
 /// Something a step needs, and the Debian package that has it.
 pub(crate) struct Need {
-    found: Found,
+    /// A program on the search path, or, for libraries, the whole path of a file.
+    found: &'static str,
     package: &'static str,
     why: &'static str,
 }
 
-/// How it shows that it is there.
-enum Found {
-    /// A program on the search path.
-    Program(&'static str),
-    /// A file, for libraries.
-    File(&'static str),
-}
-
 #[cfg(not(windows))]
-const COMPILER: Need = program_of(
+const COMPILER: Need = need(
     "cc",
     "build-essential",
     "SQLite, zstd and ring are built from C",
@@ -44,37 +36,37 @@ pub(crate) const FOR_BUILDING: &[Need] = &[];
 pub(crate) const FOR_TESTS: &[Need] = &[
     COMPILER,
     GIT,
-    program_of(
+    need(
         "pkg-config",
         "pkg-config",
         "finds the libraries of the windows",
     ),
-    file_of(
+    need(
         "/usr/include/webkitgtk-4.1/webkit2/webkit2.h",
         "libwebkit2gtk-4.1-dev",
         "the windows are shown by WebKit",
     ),
-    program_of("npm", "npm", "builds the pages of the windows"),
-    program_of("chromium", "chromium", "the pages are tested in a browser"),
-    program_of(
+    need("npm", "npm", "builds the pages of the windows"),
+    need("chromium", "chromium", "the pages are tested in a browser"),
+    need(
         "Xvfb",
         "xvfb",
         "tests open windows on a screen of their own",
     ),
-    program_of("dpkg", "dpkg", "tests install the package for Debian"),
-    program_of("openbox", "openbox", "windows get the focus from it"),
-    program_of("wmctrl", "wmctrl", "tests name and close windows with it"),
-    program_of(
+    need("dpkg", "dpkg", "tests install the package for Debian"),
+    need("openbox", "openbox", "windows get the focus from it"),
+    need("wmctrl", "wmctrl", "tests name and close windows with it"),
+    need(
         "WebKitWebDriver",
         "webkit2gtk-driver",
         "tests click in the windows",
     ),
-    program_of(
+    need(
         "dbus-daemon",
         "dbus-daemon",
         "tests have a session bus of their own",
     ),
-    program_of(
+    need(
         "gnome-keyring-daemon",
         "gnome-keyring",
         "tests keep keys in a real keyring",
@@ -87,30 +79,21 @@ pub(crate) const FOR_TESTS: &[Need] = &[
     #[cfg(not(windows))]
     COMPILER,
     GIT,
-    program_of("npm", "npm", "builds the pages of the windows"),
+    need("npm", "npm", "builds the pages of the windows"),
 ];
 
-const GIT: Need = program_of("git", "git", "tests make repositories and worktrees");
+const GIT: Need = need("git", "git", "tests make repositories and worktrees");
 
-const fn program_of(name: &'static str, package: &'static str, why: &'static str) -> Need {
+const fn need(found: &'static str, package: &'static str, why: &'static str) -> Need {
     Need {
-        found: Found::Program(name),
-        package,
-        why,
-    }
-}
-
-#[cfg(target_os = "linux")]
-const fn file_of(path: &'static str, package: &'static str, why: &'static str) -> Need {
-    Need {
-        found: Found::File(path),
+        found,
         package,
         why,
     }
 }
 
 /// To build the fuzz targets.
-pub(crate) const FOR_FUZZING: &[Need] = &[program_of(
+pub(crate) const FOR_FUZZING: &[Need] = &[need(
     "c++",
     "build-essential",
     "libFuzzer is built from C++",
@@ -120,17 +103,13 @@ pub(crate) const FOR_FUZZING: &[Need] = &[program_of(
 pub(crate) fn system(needs: &[Need], yes: bool) -> Result<(), Stop> {
     let missing: Vec<&Need> = needs
         .iter()
-        .filter(|need| match need.found {
-            Found::Program(name) => !is_installed(name),
-            Found::File(path) => !Path::new(path).is_file(),
-        })
+        .filter(|need| !is_installed(need.found))
         .collect();
     if missing.is_empty() {
         return Ok(());
     }
     for need in &missing {
-        let (Found::Program(name) | Found::File(name)) = need.found;
-        eprintln!("missing: {name} ({})", need.why);
+        eprintln!("missing: {} ({})", need.found, need.why);
     }
     let mut packages: Vec<&str> = missing.iter().map(|need| need.package).collect();
     packages.dedup();
@@ -206,6 +185,7 @@ fn agree(line: &str, yes: bool) -> Result<(), Stop> {
     }
 }
 
+/// Whether there is such a program or, for a whole path, such a file: joined to any folder, it stays itself.
 fn is_installed(name: &str) -> bool {
     let Some(path) = std::env::var_os("PATH") else {
         return false;
@@ -222,8 +202,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_is_found_on_the_search_path_only() {
+    fn a_program_is_found_on_the_search_path_only_and_a_file_anywhere() {
         assert!(is_installed("cargo"));
         assert!(!is_installed("no-such-program-anywhere"));
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+        assert!(is_installed(file));
+        assert!(!is_installed(&format!("{file}.missing")));
     }
 }

@@ -18,13 +18,9 @@ impl PrivateHome {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            std::fs::set_permissions(home.path(), std::fs::Permissions::from_mode(0o700))?;
+            std::fs::set_permissions(&home.0, std::fs::Permissions::from_mode(0o700))?;
         }
         Ok(home)
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
     }
 
     /// Points everything a program can find a user's files by at this home, and hides the user's
@@ -95,11 +91,11 @@ mod tests {
                 .find(|(key, _)| *key == OsStr::new(name))
                 .and_then(|(_, value)| value)
         };
-        assert_eq!(value("HOME"), Some(home.path().as_os_str()));
+        assert_eq!(value("HOME"), Some(home.0.as_os_str()));
         let cargo_home = value("CARGO_HOME").expect("cargo's home stays known");
-        assert!(!Path::new(cargo_home).starts_with(home.path()));
+        assert!(!Path::new(cargo_home).starts_with(&home.0));
 
-        let path = home.path().to_owned();
+        let path = home.0.clone();
         drop(home);
         assert!(!path.exists());
     }

@@ -2,6 +2,7 @@
 //! datagram that is lost costs no more than the time to the next look.
 
 use std::io;
+#[cfg(unix)]
 use std::path::PathBuf;
 
 use skillopt_store::Paths;

@@ -10,7 +10,7 @@ use skillopt_core::{Instant, Problem};
 use skillopt_models::CancelToken;
 use skillopt_store::{Paths, data, locks, scheduled};
 use tokio::sync::{mpsc, watch};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinHandle;
 
 use super::awake::Awake;
 use super::child::{self, Exit};
@@ -70,12 +70,6 @@ impl Supervisor {
         let (words, received) = mpsc::unbounded_channel();
         let (sender, state) = watch::channel(SupervisorState::nothing_yet());
         let (exits_in, exits) = mpsc::unbounded_channel();
-        let mut beside = JoinSet::new();
-        #[cfg(target_os = "linux")]
-        beside.spawn(look_after_sleep(
-            Arc::clone(&app.environment),
-            words.downgrade(),
-        ));
         let hurry = CancelToken::new();
         let work = Work {
             app: app.clone(),
@@ -92,7 +86,11 @@ impl Supervisor {
             counts: BTreeMap::new(),
             trouble: None,
             hold_back: None,
-            _beside: beside,
+            #[cfg(target_os = "linux")]
+            _wakings: tokio::task::JoinSet::from_iter([look_after_sleep(
+                Arc::clone(&app.environment),
+                words.downgrade(),
+            )]),
         };
         let task = tokio::spawn(work.run());
         Handle {
@@ -194,7 +192,8 @@ struct Work {
     /// No night is begun before.
     hold_back: Option<tokio::time::Instant>,
     /// Ends with this.
-    _beside: JoinSet<()>,
+    #[cfg(target_os = "linux")]
+    _wakings: tokio::task::JoinSet<()>,
 }
 
 impl Work {

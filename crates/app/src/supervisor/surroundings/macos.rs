@@ -31,6 +31,6 @@ pub(super) const fn metered() -> Option<bool> {
     None
 }
 
-fn whole(percent: f32) -> Option<u8> {
-    (0_u8..=100).find(|whole| f32::from(*whole) + 0.5 > percent)
+fn whole(charge: f32) -> Option<u8> {
+    (0_u8..=100).find(|whole| f32::from(*whole) + 0.5 > charge)
 }
