@@ -217,6 +217,7 @@ impl App {
             store: Arc::clone(&self.store),
             paths: self.paths.clone(),
             clock: Arc::clone(&self.clock),
+            finish_at: crate::supervisor::finish_at(&settings, self.clock.now()),
             settings,
             project,
             environment: Arc::clone(&self.environment),

@@ -77,6 +77,10 @@ pub(crate) async fn run(
     context.store.commit("begin scheduled night", |tx| {
         scheduled::begin(tx, project, slot, asked.caught_up)
     })?;
+    let context = &Context {
+        finish_at: asked.finish_by.or(context.finish_at),
+        ..context.clone()
+    };
     let (mut report, late) = in_time(context, plan, asked.finish_by).await;
     if late {
         say_late(context, &mut report, &schedule)?;

@@ -260,19 +260,10 @@ impl Rule {
                 SignedDuration::try_from(self.drawn_delay(slot, project)).unwrap_or_default(),
             )
             .unwrap_or(Instant::MAX);
-        let finish_by = self.finish_by.map(|time| {
-            let same_day = slot.date().to_datetime(time);
-            let end = if same_day > slot {
-                same_day
-            } else {
-                same_day.saturating_add(1.day())
-            };
-            instant(end, zone)
-        });
         Due {
             slot,
             at,
-            finish_by,
+            finish_by: self.finish_by.map(|time| next_time(time, slot, zone)),
         }
     }
 
@@ -283,6 +274,22 @@ impl Rule {
         let number = u64::from_str_radix(&drawn[..16], 16).unwrap_or_default();
         Duration::from_secs(number % (self.delay.as_secs() + 1))
     }
+}
+
+/// When a night that begins at `now` must be over: the next time the clocks of `zone` show `finish_by`.
+#[must_use]
+pub fn finish_at(finish_by: Time, now: Instant, zone: &TimeZone) -> Instant {
+    next_time(finish_by, local(now, zone), zone)
+}
+
+fn next_time(time: Time, after: DateTime, zone: &TimeZone) -> Instant {
+    let same_day = after.date().to_datetime(time);
+    let next = if same_day > after {
+        same_day
+    } else {
+        same_day.saturating_add(1.day())
+    };
+    instant(next, zone)
 }
 
 /// The instant of a local time: of one that the clocks show twice the first, and instead of one that they

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use skillopt_core::Instant;
 use skillopt_core::text::counted;
 use skillopt_models::{CallEvent, CancelToken, Keyring, Spend};
 use skillopt_settings::Settings;
@@ -67,6 +68,8 @@ pub struct Context {
     pub keyring: Keyring,
     /// The user's home folder.
     pub home: PathBuf,
+    /// When the night must be over; nothing is asked after it.
+    pub finish_at: Option<Instant>,
     /// Raised to stop.
     pub cancel: CancelToken,
     /// Told about progress.

@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use jiff::tz::TimeZone;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use skillopt_core::{Instant, Problem};
+use skillopt_core::Problem;
 use skillopt_models::{
     Ask, CallError, CallPath, PathOptions, Prices, Reply, Roles, Spend as Held, Surroundings,
     Templates,
@@ -59,13 +58,8 @@ impl<'a> Night<'a> {
         templates: Templates,
     ) -> Result<Self, Problem> {
         let prices = Prices::load(&context.paths.config)?;
-        let finish_at = next_time(
-            &context.settings.finish_by,
-            context.clock.now(),
-            &TimeZone::system(),
-        );
         let options = PathOptions {
-            finish_at,
+            finish_at: context.finish_at,
             ..PathOptions::from_settings(&context.settings, prices)
         };
         let path = CallPath::new(
@@ -191,20 +185,6 @@ impl<'a> Night<'a> {
     }
 }
 
-/// The first time after `now` at which a clock in `zone` shows `time` (`HH:MM`); `None` when it is
-/// empty.
-fn next_time(time: &str, now: Instant, zone: &TimeZone) -> Option<Instant> {
-    let (hour, minute) = time.split_once(':')?;
-    let time = jiff::civil::Time::new(hour.parse().ok()?, minute.parse().ok()?, 0, 0).ok()?;
-    let today = zone.to_datetime(now).date();
-    [Some(today), today.tomorrow().ok()]
-        .into_iter()
-        .flatten()
-        .filter_map(|day| day.to_datetime(time).to_zoned_datetime(zone.clone()).ok())
-        .map(|at| at.timestamp())
-        .find(|at| *at > now)
-}
-
 /// Whether a night can go on with these results of a stage.
 ///
 /// Errors of one call cost that call its answer; errors of a provider or of the night stop the night,
@@ -279,46 +259,5 @@ fn stop(error: &CallError) -> Stop {
         | CallError::Refused { .. }
         | CallError::ContextOverflow { .. }
         | CallError::Misconfigured { .. } => Stop::Failed(problem),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_of_day_is_the_next_one() {
-        let zone = TimeZone::get("Europe/Paris").unwrap();
-        for (now, time, expected) in [
-            (
-                "2026-11-29T02:00:00Z",
-                "07:00",
-                Some("2026-11-29T06:00:00Z"),
-            ),
-            (
-                "2026-11-29T06:00:00Z",
-                "07:00",
-                Some("2026-11-30T06:00:00Z"),
-            ),
-            (
-                "2026-11-29T22:30:00Z",
-                "00:15",
-                Some("2026-11-29T23:15:00Z"),
-            ),
-            // The clock jumps over this half hour.
-            (
-                "2026-03-29T00:00:00Z",
-                "02:30",
-                Some("2026-03-29T01:30:00Z"),
-            ),
-            ("2026-11-29T02:00:00Z", "", None),
-        ] {
-            let at = next_time(time, now.parse().unwrap(), &zone);
-            assert_eq!(
-                at.map(|at| at.to_string()).as_deref(),
-                expected,
-                "{now} {time}"
-            );
-        }
     }
 }

@@ -121,6 +121,13 @@ fn conditions(settings: &Settings) -> Conditions {
     }
 }
 
+/// When a night that begins now must be over, if it must.
+pub(crate) fn finish_at(settings: &Settings, now: Instant) -> Option<Instant> {
+    let zone = zone(&settings.time_zone).unwrap_or_else(|_| TimeZone::system());
+    let finish_by = time_of_day(&settings.finish_by)?;
+    Some(skillopt_core::schedule::finish_at(finish_by, now, &zone))
+}
+
 fn minutes(number: u32) -> Duration {
     Duration::from_secs(u64::from(number) * 60)
 }
@@ -228,6 +235,30 @@ mod tests {
             ["tomorrow 03:17", "Wednesday 03:17", "Thursday 03:17"]
         );
         assert!(words(&of(|settings| settings.nightly = false)).is_empty());
+    }
+
+    #[test]
+    fn a_night_is_over_when_the_clocks_of_its_zone_say_so() {
+        let now = "2026-11-29T20:00:00Z".parse().unwrap();
+        let end = |zone: &str, time: &str| {
+            let settings = Settings {
+                time_zone: zone.to_owned(),
+                finish_by: time.to_owned(),
+                ..Settings::default()
+            };
+            finish_at(&settings, now).map(|end| end.to_string())
+        };
+        assert_eq!(end("UTC", ""), None);
+        assert_eq!(end("UTC", "7:00").as_deref(), Some("2026-11-30T07:00:00Z"));
+        // There it is five in the morning.
+        assert_eq!(
+            end("Asia/Tokyo", "7:00").as_deref(),
+            Some("2026-11-29T22:00:00Z")
+        );
+        assert_eq!(
+            end("Asia/Tokyo", "05:00").as_deref(),
+            Some("2026-11-30T20:00:00Z")
+        );
     }
 
     #[test]
