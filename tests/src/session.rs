@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A session bus without services that start by themselves.
 const BUS: &str = r#"<busconfig><type>session</type><listen>unix:tmpdir=/tmp</listen><auth>EXTERNAL</auth>
-<policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>"#;
+<policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>REFUSED</policy></busconfig>"#;
 
 /// A running session. Everything it started ends with it.
 #[derive(Debug)]
@@ -30,14 +30,27 @@ impl Session {
     /// # Panics
     /// When `dbus-daemon` is not installed.
     #[must_use]
-    #[allow(clippy::disallowed_methods, reason = "a file of the test's own")]
     pub fn start(home: &Path) -> Self {
+        Self::under(home, "")
+    }
+
+    /// A session whose bus lets nobody talk to whoever owns `name`.
+    ///
+    /// # Panics
+    /// As [`Self::start`].
+    #[must_use]
+    pub fn start_refusing(home: &Path, name: &str) -> Self {
+        Self::under(home, &format!(r#"<deny send_destination="{name}"/>"#))
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "a file of the test's own")]
+    fn under(home: &Path, refused: &str) -> Self {
         let runtime = tempfile::Builder::new()
             .prefix("s")
             .tempdir()
             .expect("a temporary folder");
         let config = runtime.path().join("bus.conf");
-        std::fs::write(&config, BUS).expect("a file");
+        std::fs::write(&config, BUS.replace("REFUSED", refused)).expect("a file");
         let mut bus = Command::new("dbus-daemon")
             .args(["--nofork", "--nosyslog", "--print-address=1"])
             .arg(format!("--config-file={}", config.display()))

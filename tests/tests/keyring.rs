@@ -142,6 +142,71 @@ fn a_locked_keyring_puts_the_night_off_and_raises_no_dialog() {
 }
 
 #[test]
+fn keys_that_are_kept_at_once_are_all_kept() {
+    let mut home = Home::with_sample(PROGRAM);
+    let mut session = Session::start(&home.home());
+    session.keyring(Some(PASSWORD));
+    in_session(&mut home, &session);
+    let names: Vec<String> = (0..6).map(|n| format!("KEY_{n}")).collect();
+    std::thread::scope(|scope| {
+        for name in &names {
+            let home = &home;
+            scope.spawn(move || {
+                let kept = home.run_given(&["key", "set", name], KEY);
+                assert_eq!(kept.code, 0, "{} {}", kept.out, kept.err);
+            });
+        }
+    });
+    let kept = home.run(&["key", "list", "--json"]).json();
+    assert_eq!(kept["names"], serde_json::json!(names));
+}
+
+#[test]
+fn a_dialog_that_is_not_answered_refuses_and_keeps_nothing() {
+    let mut home = Home::with_sample(PROGRAM);
+    {
+        let mut session = Session::start(&home.home());
+        session.keyring(Some(PASSWORD));
+        in_session(&mut home, &session);
+        assert_eq!(home.run_given(&["key", "set", "WORK_KEY"], KEY).code, 0);
+    }
+    // It wants to ask, and nothing in this session can show its dialog: that is as if it were closed.
+    let mut session = Session::start(&home.home());
+    session.keyring(None);
+    in_session(&mut home, &session);
+    let refused = home.run_given(&["key", "set", "OTHER_KEY", "--json"], KEY);
+    assert_eq!(refused.json()["error"], "keyring_denied", "{}", refused.out);
+}
+
+#[test]
+fn a_keyring_that_lets_nobody_in_fails_the_night_with_its_sentence() {
+    let mut home = Home::with_sample(PROGRAM);
+    let mut session = Session::start_refusing(&home.home(), "org.freedesktop.secrets");
+    session.keyring(Some(PASSWORD));
+    in_session(&mut home, &session);
+    assert_eq!(
+        home.run(&["key", "list", "--json"]).json()["state"],
+        "denied"
+    );
+    let refused = home.run_given(&["key", "set", "WORK_KEY", "--json"], KEY);
+    assert_eq!(refused.json()["error"], "keyring_denied", "{}", refused.out);
+    let server = StubServer::start();
+    server.brain(honest);
+    let night = home.night_against(&server, &["--api-key-env=WORK_KEY"]);
+    let report = night.json();
+    assert_eq!(
+        (
+            report["outcome"].as_str(),
+            report["problem"]["code"].as_str()
+        ),
+        (Some("failed"), Some("keyring_denied")),
+        "{}",
+        night.out
+    );
+    assert!(server.asked().is_empty());
+}
+
+#[test]
 fn without_a_keyring_it_says_so() {
     let mut home = Home::empty(PROGRAM);
     let session = Session::start(&home.home());

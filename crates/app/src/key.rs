@@ -1,14 +1,20 @@
 //! Keys of model providers in the keyring of the system.
 
+use std::time::{Duration, Instant};
+
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize, Serializer};
 use skillopt_core::Problem;
 use skillopt_models::keyring;
+use skillopt_store::locks;
 
 use crate::Nothing;
 use crate::context::App;
 
 pub use skillopt_models::keyring::State as KeyringState;
+
+/// How long another process may take to change a key; it may be asking its user.
+const PATIENCE: Duration = Duration::from_secs(100);
 
 /// A key on its way into the keyring. It is read, and never written or shown.
 #[derive(Debug, Clone, Deserialize)]
@@ -73,25 +79,29 @@ pub async fn list(_: &App, _: Nothing) -> Result<Kept, Problem> {
         let state = keyring::state();
         let names = match state {
             KeyringState::Ready => keyring::names()?,
-            KeyringState::Locked | KeyringState::Missing => Vec::new(),
+            KeyringState::Locked | KeyringState::Missing | KeyringState::Denied => Vec::new(),
         };
         Ok(Kept { state, names })
     })
     .await
 }
 
-/// Keeps a key. Errors: those of [`keyring::set`].
-pub async fn set(_: &App, input: SetInput) -> Result<Kept, Problem> {
+/// Keeps a key. Errors: `keyring_busy`, and those of [`keyring::set`].
+pub async fn set(app: &App, input: SetInput) -> Result<Kept, Problem> {
+    let app = app.clone();
     aside(move || {
+        let _lock = alone(&app)?;
         keyring::set(&input.name, &input.secret.0)?;
         now()
     })
     .await
 }
 
-/// Removes a key. Errors: `key_unknown`, and those of [`keyring::remove`].
-pub async fn remove(_: &App, input: RemoveInput) -> Result<Kept, Problem> {
+/// Removes a key. Errors: `key_unknown`, `keyring_busy`, and those of [`keyring::remove`].
+pub async fn remove(app: &App, input: RemoveInput) -> Result<Kept, Problem> {
+    let app = app.clone();
     aside(move || {
+        let _lock = alone(&app)?;
         if !keyring::remove(&input.name)? {
             return Err(Problem::permanent(
                 "key_unknown",
@@ -102,6 +112,19 @@ pub async fn remove(_: &App, input: RemoveInput) -> Result<Kept, Problem> {
         now()
     })
     .await
+}
+
+/// Waits until nobody else changes the keys: they are one item, read and written back.
+fn alone(app: &App) -> Result<locks::Guard, Problem> {
+    let begun = Instant::now();
+    loop {
+        match locks::keyring(&app.paths, "changing keys", app.clock.now()) {
+            Err(problem) if problem.code == "keyring_busy" && begun.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            result => return result,
+        }
+    }
 }
 
 fn now() -> Result<Kept, Problem> {

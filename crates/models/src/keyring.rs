@@ -40,6 +40,8 @@ pub enum State {
     Locked,
     /// There is none in this session.
     Missing,
+    /// It is there, and does not let this program in.
+    Denied,
 }
 
 /// Where a key may be found besides the environment.
@@ -80,8 +82,8 @@ impl Keyring {
     /// again by this value.
     ///
     /// # Errors
-    /// `keyring_locked`, `keyring_failed`, `keyring_unreadable`. No keyring at all is no error: then
-    /// there is no key.
+    /// `keyring_locked`, `keyring_denied`, `keyring_failed`, `keyring_unreadable`. No keyring at all is
+    /// no error: then there is no key.
     pub fn find(&self, name: &str) -> Result<Option<SecretString>, Problem> {
         match &self.0 {
             Source::Nowhere => Ok(None),
@@ -98,7 +100,8 @@ fn read_unasked() -> Result<Keys, Problem> {
     match state() {
         State::Missing => Ok(Keys::new()),
         State::Locked => Err(locked()),
-        State::Ready => read(PATIENCE),
+        State::Denied => Err(denied()),
+        State::Ready => read(Asked::Nobody),
     }
 }
 
@@ -107,6 +110,7 @@ fn read_unasked() -> Result<Keys, Problem> {
 pub fn state() -> State {
     #[cfg(target_os = "linux")]
     {
+        // One that does not answer may be waiting for its user.
         within(PATIENCE, secret_service::state).unwrap_or(State::Locked)
     }
     // The others are opened with the session.
@@ -124,7 +128,8 @@ pub fn names() -> Result<Vec<String>, Problem> {
     match state() {
         State::Missing => Err(missing()),
         State::Locked => Err(locked()),
-        State::Ready => Ok(read(PATIENCE)?.into_keys().collect()),
+        State::Denied => Err(denied()),
+        State::Ready => Ok(read(Asked::Nobody)?.into_keys().collect()),
     }
 }
 
@@ -132,8 +137,10 @@ pub fn names() -> Result<Vec<String>, Problem> {
 /// something is written, read back and removed before a secret is given away.
 ///
 /// # Errors
-/// `key_name_unusable`, `key_empty`, `keyring_missing`, `keyring_locked`, `keyring_failed`,
-/// `keyring_unreadable`.
+/// `key_name_unusable`, `key_empty`, `keyring_missing`, `keyring_denied`, `keyring_locked`,
+/// `keyring_failed`, `keyring_unreadable`.
+///
+/// All keys are one item, which is read and written back: two processes must not do so at once.
 pub fn set(name: &str, secret: &SecretString) -> Result<(), Problem> {
     check_name(name)?;
     if secret.expose_secret().trim().is_empty() {
@@ -143,32 +150,37 @@ pub fn set(name: &str, secret: &SecretString) -> Result<(), Problem> {
             "Give the key on standard input, or paste it where you are asked.",
         ));
     }
-    if state() == State::Missing {
-        return Err(missing());
-    }
-    let mut keys = read(PATIENCE_OF_A_PERSON)?;
+    is_let_in()?;
+    let mut keys = read(Asked::Somebody)?;
     if keys.is_empty() {
-        asked(PATIENCE_OF_A_PERSON, round_trip)?;
+        ask(Asked::Somebody, round_trip)?;
     }
     let secret = SecretString::from(secret.expose_secret().trim().to_owned());
     keys.insert(name.to_owned(), secret);
     write(keys)
 }
 
-/// Removes the key of this name; whether there was one.
+/// Removes the key of this name; whether there was one. As for [`set`], one process at a time.
 ///
 /// # Errors
-/// `keyring_missing`, `keyring_locked`, `keyring_failed`, `keyring_unreadable`.
+/// `keyring_missing`, `keyring_denied`, `keyring_locked`, `keyring_failed`, `keyring_unreadable`.
 pub fn remove(name: &str) -> Result<bool, Problem> {
-    if state() == State::Missing {
-        return Err(missing());
-    }
-    let mut keys = read(PATIENCE_OF_A_PERSON)?;
+    is_let_in()?;
+    let mut keys = read(Asked::Somebody)?;
     let was_there = keys.remove(name).is_some();
     if was_there {
         write(keys)?;
     }
     Ok(was_there)
+}
+
+/// One that is locked may be unlocked by its user.
+fn is_let_in() -> Result<(), Problem> {
+    match state() {
+        State::Missing => Err(missing()),
+        State::Denied => Err(denied()),
+        State::Ready | State::Locked => Ok(()),
+    }
 }
 
 /// A name that can also be that of an environment variable.
@@ -190,8 +202,8 @@ fn check_name(name: &str) -> Result<(), Problem> {
     ))
 }
 
-fn read(patience: Duration) -> Result<Keys, Problem> {
-    let text = asked(patience, || match entry(ITEM)?.get_password() {
+fn read(who: Asked) -> Result<Keys, Problem> {
+    let text = ask(who, || match entry(ITEM)?.get_password() {
         Ok(text) => Ok(Some(SecretString::from(text))),
         Err(keyring::Error::NoEntry) => Ok(None),
         Err(error) => Err(error),
@@ -213,7 +225,7 @@ fn read(patience: Duration) -> Result<Keys, Problem> {
 }
 
 fn write(keys: Keys) -> Result<(), Problem> {
-    asked(PATIENCE_OF_A_PERSON, move || {
+    ask(Asked::Somebody, move || {
         let entry = entry(ITEM)?;
         if keys.is_empty() {
             return match entry.delete_credential() {
@@ -248,22 +260,53 @@ fn entry(item: &str) -> keyring::Result<Entry> {
     Entry::new(SERVICE, item)
 }
 
-/// Asks the keyring, for as long as `patience`.
-fn asked<T: Send + 'static>(
-    patience: Duration,
+/// Whom the keyring can ask to unlock it, or to let this program in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// It is night.
+    Nobody,
+    /// Whoever gave the command.
+    Somebody,
+}
+
+impl Asked {
+    const fn patience(self) -> Duration {
+        match self {
+            Self::Nobody => PATIENCE,
+            Self::Somebody => PATIENCE_OF_A_PERSON,
+        }
+    }
+}
+
+/// Asks the keyring, for as long as whoever it can ask may take.
+fn ask<T: Send + 'static>(
+    who: Asked,
     question: impl FnOnce() -> keyring::Result<T> + Send + 'static,
 ) -> Result<T, Problem> {
-    within(patience, question).ok_or_else(locked)?.map_err(|error| match error {
-        keyring::Error::NoDefaultStore => missing(),
-        other => {
-            Problem::temporary(
-                "keyring_failed",
-                // Errors of this library name what went wrong, never the secret.
-                format!("Your keyring did not do what was asked: {other}."),
-                "Look whether your keyring program works, or keep the key in an environment variable.",
-            )
-        }
-    })
+    // What does not answer waits for somebody.
+    within(who.patience(), question)
+        .ok_or_else(locked)?
+        .map_err(|error| refused(&error, who, state()))
+}
+
+/// What an error means. The library has one kind for a keyring that is locked, for a dialog that was
+/// closed and for a program that is not let in, and none for a collection that is locked when something
+/// new is written: the state afterwards tells them apart.
+fn refused(error: &keyring::Error, who: Asked, state: State) -> Problem {
+    match (state, error, who) {
+        (State::Missing, _, _) | (_, keyring::Error::NoDefaultStore, _) => missing(),
+        (State::Locked, _, Asked::Nobody) => locked(),
+        // It was asked for, and is locked still.
+        (State::Locked, _, Asked::Somebody)
+        | (State::Denied, _, _)
+        | (State::Ready, keyring::Error::NoStorageAccess(_), _) => denied(),
+        (State::Ready, other, _) => Problem::temporary(
+            "keyring_failed",
+            // Errors of this library name what went wrong, never the secret.
+            format!("Your keyring did not do what was asked: {other}."),
+            "Look whether your keyring program works, or keep the key in an environment variable.",
+        ),
+    }
 }
 
 /// What `question` gives, on a thread of its own; nothing when it takes too long. The thread then goes
@@ -282,8 +325,16 @@ fn within<T: Send + 'static>(
 fn locked() -> Problem {
     Problem::temporary(
         "keyring_locked",
-        "Your keyring is locked, and the key is in it.",
-        "Unlock it (signing in to your session does); the night then goes on.",
+        "Your keyring is locked, and the key is not in the environment.",
+        "Unlock it (signing in to your session does), or set the variable where the night runs; the night then goes on.",
+    )
+}
+
+fn denied() -> Problem {
+    Problem::permanent(
+        "keyring_denied",
+        "Your keyring does not let this program in, or was not unlocked when it asked.",
+        "Allow it in your keyring program and answer its dialog, or keep the key in an environment variable.",
     )
 }
 
@@ -297,6 +348,8 @@ fn missing() -> Problem {
 
 #[cfg(test)]
 mod tests {
+    use skillopt_core::problem::Retry;
+
     use super::*;
 
     #[test]
@@ -311,12 +364,40 @@ mod tests {
 
     #[test]
     fn what_does_not_answer_counts_as_locked() {
-        let problem = asked(Duration::from_millis(20), || {
-            std::thread::sleep(Duration::from_secs(5));
-            Ok(())
-        })
-        .unwrap_err();
-        assert_eq!(problem.code, "keyring_locked");
+        let (_held, never) = mpsc::channel::<()>();
+        let answer = within(Duration::from_millis(20), move || never.recv());
+        assert!(answer.is_none());
+        assert_eq!(locked().retry, Retry::Temporary);
+    }
+
+    #[test]
+    fn an_error_means_what_the_state_says() {
+        let no_access = || keyring::Error::NoStorageAccess("closed".into());
+        let other = || keyring::Error::PlatformFailure("broken".into());
+        let code = |error: keyring::Error, who, state| refused(&error, who, state).code;
+        for error in [no_access, other] {
+            assert_eq!(
+                code(error(), Asked::Nobody, State::Locked),
+                "keyring_locked"
+            );
+            assert_eq!(
+                code(error(), Asked::Somebody, State::Locked),
+                "keyring_denied"
+            );
+            assert_eq!(
+                code(error(), Asked::Nobody, State::Denied),
+                "keyring_denied"
+            );
+            assert_eq!(
+                code(error(), Asked::Nobody, State::Missing),
+                "keyring_missing"
+            );
+        }
+        let nobody = Asked::Nobody;
+        assert_eq!(code(no_access(), nobody, State::Ready), "keyring_denied");
+        assert_eq!(code(other(), nobody, State::Ready), "keyring_failed");
+        // A night that cannot come to its key fails and says so, and does not wait for ever.
+        assert_eq!(denied().retry, Retry::Permanent);
     }
 
     #[test]

@@ -151,6 +151,19 @@ pub fn schedule(paths: &Paths, project: &str, doing: &str, now: Instant) -> Resu
     })
 }
 
+/// Locks the keys in the keyring: they are one item, which is read and written back.
+///
+/// Errors: `keyring_busy` (names the holder), and those of [`project`].
+pub fn keyring(paths: &Paths, doing: &str, now: Instant) -> Result<Guard, Problem> {
+    take(paths, "keyring", doing, now, |holder| {
+        Problem::temporary(
+            "keyring_busy",
+            format!("Another process changes the keys in your keyring{holder}."),
+            "Answer the dialog of your keyring if there is one, and try again.",
+        )
+    })
+}
+
 /// Locks the schedule of this data folder: one process starts the nights that are due. It does not stand
 /// in the way of moving or purging the data.
 ///

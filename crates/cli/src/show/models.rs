@@ -57,6 +57,7 @@ pub(crate) fn list(rows: &[BackendRow], out: &mut String) -> std::fmt::Result {
 pub(crate) fn keys(kept: &Kept, out: &mut String) -> std::fmt::Result {
     match kept.state {
         KeyringState::Missing => writeln!(out, "There is no keyring in this session."),
+        KeyringState::Denied => writeln!(out, "The keyring does not let this program in."),
         KeyringState::Locked => writeln!(
             out,
             "The keyring is locked; unlock it to see what is in it."

@@ -7,10 +7,20 @@ use super::State;
 
 const NAME: &str = "org.freedesktop.secrets";
 
+/// What the bus answers for who may not talk to the service.
+const DENIED: &str = "org.freedesktop.DBus.Error.AccessDenied";
+
 /// The state of the collection new secrets go into. A service without one counts as missing: it holds
 /// nothing, and would ask before it made one.
 pub(super) fn state() -> State {
-    look().unwrap_or(State::Missing)
+    match look() {
+        Ok(state) => state,
+        Err(zbus::Error::MethodError(name, ..)) if name == DENIED => State::Denied,
+        Err(zbus::Error::FDO(error)) if matches!(*error, zbus::fdo::Error::AccessDenied(_)) => {
+            State::Denied
+        }
+        Err(_) => State::Missing,
+    }
 }
 
 fn look() -> zbus::Result<State> {
