@@ -16,14 +16,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
             ExitCode::from(code)
         }
         Err(problem) => {
-            let json = serde_json::json!({
-                "ok": false,
-                "error": problem.code,
-                "message": problem.message,
-                "guidance": problem.guidance,
-                "retry": problem.retry,
-            });
-            println!("{json}");
+            println!("{}", problem.as_json());
             // As the command line ends: what can be tried later is no failure.
             ExitCode::from(match problem.retry {
                 Retry::Temporary => 75,

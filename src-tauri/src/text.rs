@@ -1,5 +1,7 @@
 //! Text of strangers where a desktop shows it: names of folders and documents, sentences of models.
 
+use skillopt_app::types::acts;
+
 /// One short line: without control characters, and without those that turn the direction of writing.
 pub(crate) fn one_line(text: &str, longest: usize) -> String {
     bounded(&harmless(text, &[]), longest)
@@ -21,10 +23,7 @@ pub(crate) fn escaped(text: &str) -> String {
 fn harmless(text: &str, kept: &[char]) -> String {
     text.chars()
         .map(|c| {
-            let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-            // These end a line as well.
-            let breaks = matches!(c, '\u{2028}' | '\u{2029}');
-            if !kept.contains(&c) && (c.is_control() || turns || breaks) {
+            if acts(c) && !kept.contains(&c) {
                 ' '
             } else {
                 c

@@ -357,9 +357,15 @@ pub async fn pause(app: &App, input: CancelInput) -> Result<Paused, Problem> {
 }
 
 /// Whether it may be this night that holds the project's lock.
-fn is_at_work(app: &App, night: &Night) -> bool {
-    let holds_it = match locks::project_holder(&app.paths, &night.project) {
-        Some(locks::Holder::Known { pid, .. }) => pid == night.pid,
+pub(crate) fn is_at_work(app: &App, night: &Night) -> bool {
+    let holder = locks::project_holder(&app.paths, &night.project);
+    is_of(night, holder.as_ref())
+}
+
+/// Whether it may be this night that the holder of its project's lock works on.
+pub(crate) fn is_of(night: &Night, holder: Option<&locks::Holder>) -> bool {
+    let holds_it = match holder {
+        Some(locks::Holder::Known { pid, .. }) => *pid == night.pid,
         Some(locks::Holder::Unknown) => true,
         None => false,
     };

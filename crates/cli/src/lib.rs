@@ -22,7 +22,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{CommandFactory, FromArgMatches};
-use serde_json::{Value, json};
 use skillopt_app::commands::{self, Command, Output};
 use skillopt_app::context::App;
 use skillopt_app::key::{Secret, SetInput};
@@ -316,7 +315,7 @@ fn print_error(text: &str) {
 
 fn fail(problem: &Problem, json: bool, code: u8) -> ExitCode {
     if json {
-        print(&format!("{}\n", problem_json(problem)));
+        print(&format!("{}\n", problem.as_json()));
     } else {
         print_error(&format!(
             "{}\n{}\n({})",
@@ -326,16 +325,6 @@ fn fail(problem: &Problem, json: bool, code: u8) -> ExitCode {
         ));
     }
     ExitCode::from(code)
-}
-
-fn problem_json(problem: &Problem) -> Value {
-    json!({
-        "ok": false,
-        "error": problem.code,
-        "message": problem.message,
-        "guidance": problem.guidance,
-        "retry": problem.retry,
-    })
 }
 
 /// Wrong words: exit 2, help and version: exit 0. Values that are only in later versions say so.

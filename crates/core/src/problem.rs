@@ -58,6 +58,19 @@ impl Problem {
             ..Self::permanent(code, message, guidance)
         }
     }
+
+    /// What is printed of it where JSON is asked for: its fields, the code as `error`, and `ok`, which is
+    /// false.
+    #[must_use]
+    pub fn as_json(&self) -> serde_json::Value {
+        serde_json::json!({
+            "ok": false,
+            "error": self.code,
+            "message": self.message,
+            "guidance": self.guidance,
+            "retry": self.retry,
+        })
+    }
 }
 
 impl fmt::Display for Problem {

@@ -38,14 +38,24 @@ pub fn counted(count: u64, noun: &str) -> String {
     }
 }
 
+/// Whether a terminal, or whoever lays text out, acts on `c` instead of showing it: control characters, those
+/// that break lines or turn the direction of writing, and those that nobody sees.
+#[must_use]
+pub fn acts(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
 /// `text` without anything a terminal, or whoever lays it out, would act on; line breaks and tabs stay.
 #[must_use]
 pub fn plain(text: &str) -> String {
     text.chars()
         .map(|c| {
-            let acts = (c.is_control() && c != '\n' && c != '\t')
-                || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-            if acts { '\u{fffd}' } else { c }
+            if acts(c) && c != '\n' && c != '\t' {
+                '\u{fffd}'
+            } else {
+                c
+            }
         })
         .collect()
 }

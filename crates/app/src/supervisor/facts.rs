@@ -16,6 +16,7 @@ use super::rules::Schedule;
 use super::state::{Last, Missed, ProjectState, Running, Why};
 use super::survey::Start;
 use crate::context::App;
+use crate::night::is_of;
 
 /// How many of a project's latest nights are looked at.
 const LATEST: usize = 10;
@@ -200,14 +201,7 @@ pub(super) fn facts(
         Ok(_) | Err(_) => Decision::Never,
     };
     let due = due_slot(&decision);
-    let at_work = nights.iter().find(|night| {
-        night.state == nights::State::Running
-            && match &holder {
-                Some(locks::Holder::Known { pid, .. }) => *pid == night.pid,
-                Some(locks::Holder::Unknown) => true,
-                None => false,
-            }
-    });
+    let at_work = nights.iter().find(|night| is_of(night, holder.as_ref()));
     let running = match at_work {
         Some(night) => Some(app.store.read(|db| progress(db, night, now, ours))?),
         None if ours => Some(Running {

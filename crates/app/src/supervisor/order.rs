@@ -4,10 +4,11 @@ use skillopt_core::schedule::Pause;
 use skillopt_core::{Instant, Problem};
 use skillopt_store::orders::{self, Order};
 use skillopt_store::projects::{self, Project};
-use skillopt_store::{locks, nights, scheduled};
+use skillopt_store::{nights, scheduled};
 
 use super::poke;
 use crate::context::App;
+use crate::night::is_at_work;
 
 /// Asks for a night of a project as soon as its provider is free. Conditions and pause do not hold it back.
 ///
@@ -34,12 +35,11 @@ pub fn run_now(app: &App, project: &str) -> Result<(), Problem> {
 /// Error: `project_unknown`.
 pub fn cancel(app: &App, project: &str) -> Result<bool, Problem> {
     let project = registered(app, project)?.id;
-    let at_work = locks::project_holder(&app.paths, &project).is_some();
     let night = app
         .store
         .read(|db| nights::unfinished(db, &project))?
         .into_iter()
-        .find(|night| at_work && night.state == nights::State::Running);
+        .find(|night| is_at_work(app, night));
     let found = app.store.commit("cancel", |tx| {
         let asked_for = scheduled::forget_request(tx, &project)?;
         if let Some(night) = &night {

@@ -1,7 +1,7 @@
 //! Nights that the user put off.
 
+use jiff::ToSpan;
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, ToSpan};
 use serde::{Deserialize, Serialize};
 
 use crate::Instant;
@@ -18,13 +18,6 @@ pub enum Pause {
 }
 
 impl Pause {
-    /// For an hour.
-    #[must_use]
-    pub fn for_an_hour(now: Instant) -> Self {
-        now.checked_add(SignedDuration::from_hours(1))
-            .map_or(Self::Forever, Self::Until)
-    }
-
     /// Until the next local day begins.
     #[must_use]
     pub fn until_tomorrow(now: Instant, zone: &TimeZone) -> Self {
@@ -46,13 +39,15 @@ impl Pause {
 
 #[cfg(test)]
 mod tests {
+    use jiff::SignedDuration;
+
     use super::*;
 
     #[test]
     fn a_pause_ends_by_itself_except_the_one_for_ever() {
         let now: Instant = "2026-03-28T22:30:00Z".parse().unwrap();
         let later = |minutes| now + SignedDuration::from_mins(minutes);
-        let hour = Pause::for_an_hour(now);
+        let hour = Pause::Until(later(60));
         assert!(hour.holds(now) && hour.holds(later(59)) && !hour.holds(later(60)));
         // 2026-03-29 begins in this zone (UTC+1) at 23:00 UTC.
         let zone = TimeZone::fixed(jiff::tz::offset(1));
@@ -63,7 +58,7 @@ mod tests {
 
     #[test]
     fn it_survives_being_stored() {
-        for pause in [Pause::Forever, Pause::for_an_hour(Instant::UNIX_EPOCH)] {
+        for pause in [Pause::Forever, Pause::Until(Instant::UNIX_EPOCH)] {
             let text = serde_json::to_string(&pause).unwrap();
             assert_eq!(serde_json::from_str::<Pause>(&text).unwrap(), pause);
         }
