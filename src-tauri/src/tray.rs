@@ -9,6 +9,8 @@ mod in_place;
 mod linux;
 #[cfg(not(target_os = "linux"))]
 mod other;
+#[cfg(target_os = "linux")]
+mod panel;
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{Tray, around};

@@ -224,6 +224,7 @@ static EFFECTS: &[Effect] = &[
     effect("schedule.min_new_sessions", "1000", waits),
     effect("schedule.keep_awake", "false", kept_awake),
     effect("desktop.notifications", "decisions", notices),
+    effect("desktop.silent_hours", "00:01-00:00", notices),
 ];
 
 /// Settings that only the app's own drawing looks at: where a test shows their effect, and its name.
@@ -237,6 +238,11 @@ static SEEN_IN_THE_APP: &[(&str, &str, &str)] = &[
         "desktop.theme",
         "ui/browser/settings.mjs",
         "showsTheColoursOfTheSetting",
+    ),
+    (
+        "desktop.tray_icon",
+        "src-tauri/tests/tray/panel.rs",
+        "the_icon_is_drawn_for_the_panel_of_the_desktop_or_of_the_setting",
     ),
 ];
 
@@ -658,7 +664,8 @@ fn notices(home: &Home, words: &[&str]) -> String {
         ..SupervisorState::nothing_yet()
     };
     let now = jiff::civil::date(2026, 12, 1).at(12, 0, 0, 0);
-    let told = skillopt_app::notices::to_be_told(&app, &state, &[], false, now).expect("notices");
+    let unwritten = skillopt_app::notices::Told::default();
+    let told = skillopt_app::notices::to_be_told(&app, &state, &[], false, &unwritten, now);
     format!("{told:?}")
 }
 

@@ -212,6 +212,18 @@ words! {
 }
 
 words! {
+    /// For which panel the tray's icon is drawn.
+    TrayIcon {
+        /// The one that the desktop's colours speak of.
+        Auto = "auto",
+        /// A light one.
+        Light = "light",
+        /// A dark one.
+        Dark = "dark",
+    }
+}
+
+words! {
     /// Which notifications come by themselves.
     Notifications {
         /// What waits for a decision or an answer, and trouble that lasts.
@@ -397,6 +409,12 @@ pub(crate) const LANGUAGES: Choices = Choices {
 pub(crate) const THEMES: Choices = Choices {
     words: Theme::WORDS,
     aliases: &[],
+    absent: &[],
+};
+
+pub(crate) const TRAY_ICONS: Choices = Choices {
+    words: TrayIcon::WORDS,
+    aliases: &[("system", "auto")],
     absent: &[],
 };
 

@@ -27,7 +27,7 @@ use skillopt_core::split::Fractions;
 
 pub use choice::{
     Api, AzureAuth, BACKENDS, Choices, GateMode, Language, LegacyThinking, Metric, Notifications,
-    Region, Scope, Source, Staging, Theme, Thinking,
+    Region, Scope, Source, Staging, Theme, Thinking, TrayIcon,
 };
 pub use edit::{set, unset};
 pub use kind::{Form, Kind};

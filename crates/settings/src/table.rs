@@ -5,7 +5,8 @@ use serde_json::Value;
 use crate::choice::{
     APIS, AZURE_AUTHS, Api, AzureAuth, GATE_MODES, GateMode, LANGUAGES, LEGACY_THINKINGS, Language,
     LegacyThinking, METRICS, Metric, NOTIFICATIONS, Notifications, REGIONS, Region, SCOPES,
-    SOURCES, STAGINGS, Scope, Source, Staging, THEMES, THINKINGS, Theme, Thinking,
+    SOURCES, STAGINGS, Scope, Source, Staging, THEMES, THINKINGS, TRAY_ICONS, Theme, Thinking,
+    TrayIcon,
 };
 use crate::kind::{CRON, DAYS, HOURS, Kind, TIME, ZONE};
 
@@ -432,7 +433,7 @@ settings! {
     schedule.unmetered_only: bool = true, switch("unmetered-only").free();
     /// How long nobody may have used the computer before a night begins; 0 for no matter.
     schedule.idle_minutes: u32 = 0, whole(0, 1_440, "idle-minutes").unit("minutes").free();
-    /// Times of day between which no night begins and no notification comes.
+    /// Times of day between which no night begins by itself.
     schedule.quiet_hours: String = String::new(), of(Kind::Form(&HOURS), "quiet-hours").free();
     /// How many sessions nobody has looked at a night waits for.
     schedule.min_new_sessions: u32 = 0, whole(0, 100_000, "min-new-sessions").unit("sessions").free();
@@ -442,10 +443,14 @@ settings! {
     /// Which notifications come by themselves: all, those of decisions and questions that wait, or none.
     desktop.notifications: Notifications = Notifications::All,
         of(Kind::Choice(&NOTIFICATIONS), "notifications").free();
+    /// Times of day between which no notification comes by itself; what was held back comes after them.
+    desktop.silent_hours: String = String::new(), of(Kind::Form(&HOURS), "silent-hours").free();
     /// The language of windows, tray and notifications; system for that of the session.
     desktop.language: Language = Language::System, of(Kind::Choice(&LANGUAGES), "language").free();
     /// The colours of the windows; system for those of the desktop.
     desktop.theme: Theme = Theme::System, of(Kind::Choice(&THEMES), "theme").free();
+    /// For which panel the tray's icon is drawn; auto for what the desktop says.
+    desktop.tray_icon: TrayIcon = TrayIcon::Auto, of(Kind::Choice(&TRAY_ICONS), "tray-icon").free();
 }
 
 /// The groups of settings, in the order of the settings file, and what each is about.

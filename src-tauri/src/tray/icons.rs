@@ -3,6 +3,8 @@
 use std::sync::LazyLock;
 
 use skillopt_app::supervisor::Overall;
+#[cfg(not(target_os = "macos"))]
+use skillopt_app::types::TrayIcon;
 
 /// Side of the icons, in pixels.
 const SIDE: u8 = 44;
@@ -42,15 +44,26 @@ macro_rules! drawings {
     };
 }
 
-/// For dark panels, which on Linux are dark almost everywhere, also beside light windows.
+/// For dark panels.
 #[cfg(any(test, not(target_os = "macos")))]
 pub(super) static FOR_DARK: Drawings = drawings!("light");
 /// For light panels.
-#[cfg(any(test, windows))]
+#[cfg(any(test, not(target_os = "macos")))]
 pub(super) static FOR_LIGHT: Drawings = drawings!("dark");
 /// For macOS, which looks at their shape alone.
 #[cfg(any(test, target_os = "macos"))]
 pub(super) static TEMPLATE: Drawings = drawings!("template");
+
+/// Those for the panel that the settings name, or that is light as the desktop says.
+#[cfg(not(target_os = "macos"))]
+pub(super) fn of(panel: TrayIcon, is_light: impl FnOnce() -> bool) -> &'static Drawings {
+    let is_light = match panel {
+        TrayIcon::Light => true,
+        TrayIcon::Dark => false,
+        TrayIcon::Auto => is_light(),
+    };
+    if is_light { &FOR_LIGHT } else { &FOR_DARK }
+}
 
 impl Drawings {
     /// Side, and red, green, blue, alpha of each pixel.

@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use ksni::menu::{MenuItem, StandardItem, SubMenu};
 use ksni::{Handle, Icon, OfflineReason, ToolTip, TrayMethods};
 use skillopt_app::supervisor::Overall;
+use skillopt_app::types::TrayIcon;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 
-use super::icons;
+use super::{icons, panel};
 use crate::menu::{Entry, Face, Order};
 use crate::place::Place;
 use crate::text;
@@ -26,6 +27,10 @@ pub(crate) struct Tray {
 
 struct Item {
     face: Face,
+    /// For which panel the icon is drawn, by the settings.
+    drawn_for: TrayIcon,
+    /// Whether the desktop says that its panel is light.
+    is_light: bool,
     /// Whether something shows trays.
     shown: watch::Sender<bool>,
     orders: UnboundedSender<Order>,
@@ -38,14 +43,26 @@ impl Tray {
         let (sender, shown) = watch::channel(true);
         let item = Item {
             face,
+            drawn_for: TrayIcon::Auto,
+            is_light: false,
             shown: sender,
             orders,
         };
-        item.assume_sni_available(true)
+        let handle = item
+            .assume_sni_available(true)
             .spawn()
             .await
-            .map(|handle| Self { handle, shown })
-            .map_err(|error| error.to_string())
+            .map_err(|error| error.to_string())?;
+        let (light, mut is_light) = watch::channel(false);
+        tokio::spawn(panel::follow(light));
+        let told = handle.clone();
+        tokio::spawn(async move {
+            while is_light.changed().await.is_ok() {
+                let is_light = *is_light.borrow_and_update();
+                told.update(|item| item.is_light = is_light).await;
+            }
+        });
+        Ok(Self { handle, shown })
     }
 
     /// Whether anything on this desktop shows it.
@@ -53,10 +70,11 @@ impl Tray {
         self.shown.clone()
     }
 
-    /// Shows another face; what is the same stays.
-    pub(crate) async fn change(&self, face: Face) {
+    /// Shows another face, drawn for another panel if one is named; what is the same stays.
+    pub(crate) async fn change(&self, face: Face, drawn_for: Option<TrayIcon>) {
         self.handle
             .update(|item| {
+                item.drawn_for = drawn_for.unwrap_or(item.drawn_for);
                 if item.face != face {
                     item.face = face;
                 }
@@ -84,11 +102,11 @@ impl ksni::Tray for Item {
     }
 
     fn icon_pixmap(&self) -> Vec<Icon> {
-        icon(self.face.overall)
+        self.icon(self.face.overall)
     }
 
     fn attention_icon_pixmap(&self) -> Vec<Icon> {
-        icon(Overall::Attention)
+        self.icon(Overall::Attention)
     }
 
     fn tool_tip(&self) -> ToolTip {
@@ -151,15 +169,18 @@ fn mnemonic_free(text: &str) -> String {
     text.replace('_', "__")
 }
 
-fn icon(overall: Overall) -> Vec<Icon> {
-    let (side, rgba) = icons::FOR_DARK.pixels(overall);
-    let mut data = rgba.to_vec();
-    for pixel in data.chunks_exact_mut(4) {
-        pixel.rotate_right(1);
+impl Item {
+    fn icon(&self, overall: Overall) -> Vec<Icon> {
+        let drawings = icons::of(self.drawn_for, || self.is_light);
+        let (side, rgba) = drawings.pixels(overall);
+        let mut data = rgba.to_vec();
+        for pixel in data.chunks_exact_mut(4) {
+            pixel.rotate_right(1);
+        }
+        vec![Icon {
+            width: side,
+            height: side,
+            data,
+        }]
     }
-    vec![Icon {
-        width: side,
-        height: side,
-        data,
-    }]
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 
 use skillopt_app::Problem;
 use skillopt_app::supervisor::Overall;
+use skillopt_app::types::TrayIcon as Panel;
 use tauri::image::Image;
 use tauri::menu::{IsMenuItem, Menu, MenuItem, PredefinedMenuItem, Submenu};
 use tauri::tray::{MouseButton, MouseButtonState, TrayIcon, TrayIconBuilder, TrayIconEvent};
@@ -17,6 +18,7 @@ use super::icons::{self, Drawings};
 use super::in_place;
 use crate::menu::{Entry, Face, Order};
 use crate::place::Place;
+use crate::said;
 
 /// The loop of this process, once it has been made.
 static APP: OnceLock<AppHandle> = OnceLock::new();
@@ -32,10 +34,7 @@ pub(crate) fn around(host: impl FnOnce() -> ExitCode + Send + 'static) -> ExitCo
                 format!("The app cannot start: {error}."),
                 "Try again; `skillopt daemon` runs the nights without it.",
             );
-            eprintln!(
-                "{}\n{}\n({})",
-                problem.message, problem.guidance, problem.code
-            );
+            said::say_problem(&problem);
             return ExitCode::FAILURE;
         }
     };
@@ -104,6 +103,7 @@ struct Shown {
     icon: TrayIcon,
     items: Vec<Item>,
     face: Face,
+    drawn_for: Panel,
 }
 
 /// An entry of the menu, kept so that its words can be changed.
@@ -140,11 +140,11 @@ impl Tray {
         self.is_shown.clone()
     }
 
-    /// Shows another face; what is the same stays.
-    pub(crate) async fn change(&self, face: Face) {
+    /// Shows another face, drawn for another panel if one is named; what is the same stays.
+    pub(crate) async fn change(&self, face: Face, drawn_for: Option<Panel>) {
         // It fails when the loop has ended, and the tray with it.
         let _ = self.on_the_main_thread(move |app, shown| match shown {
-            Some(shown) => shown.change(app, face),
+            Some(shown) => shown.change(app, face, drawn_for),
             None => Ok(()),
         });
     }
@@ -156,7 +156,9 @@ impl Tray {
         let (app, shown) = (self.app.clone(), Arc::clone(&self.shown));
         self.app.run_on_main_thread(move || {
             if let Err(error) = work(&app, &mut held(&shown)) {
-                eprintln!("The tray icon cannot be shown as it should be: {error}.");
+                said::say(format_args!(
+                    "The tray icon cannot be shown as it should be: {error}."
+                ));
             }
         })
     }
@@ -170,7 +172,7 @@ impl Shown {
     fn new(app: &AppHandle, face: Face, clicked: Arc<Mutex<Option<Self>>>) -> tauri::Result<Self> {
         let items = items(app, &face.menu)?;
         let icon = TrayIconBuilder::new()
-            .icon(image(face.overall))
+            .icon(image(face.overall, Panel::Auto))
             .icon_as_template(cfg!(target_os = "macos"))
             .tooltip(in_place::tooltip(&face.title, &face.line))
             .menu(&menu(app, &items)?)
@@ -196,13 +198,26 @@ impl Shown {
                 }
             })
             .build(app)?;
-        Ok(Self { icon, items, face })
+        Ok(Self {
+            icon,
+            items,
+            face,
+            drawn_for: Panel::Auto,
+        })
     }
 
-    fn change(&mut self, app: &AppHandle, face: Face) -> tauri::Result<()> {
+    fn change(
+        &mut self,
+        app: &AppHandle,
+        face: Face,
+        drawn_for: Option<Panel>,
+    ) -> tauri::Result<()> {
+        self.drawn_for = drawn_for.unwrap_or(self.drawn_for);
         // Also when the state is the same: the taskbar may have changed its colour.
-        self.icon
-            .set_icon_with_as_template(Some(image(face.overall)), cfg!(target_os = "macos"))?;
+        self.icon.set_icon_with_as_template(
+            Some(image(face.overall, self.drawn_for)),
+            cfg!(target_os = "macos"),
+        )?;
         if face == self.face {
             return Ok(());
         }
@@ -283,28 +298,25 @@ fn say(items: &[Item], old: &[Entry], new: &[Entry]) -> tauri::Result<()> {
     Ok(())
 }
 
-fn image(overall: Overall) -> Image<'static> {
-    let (side, rgba) = drawings().pixels(overall);
+fn image(overall: Overall, panel: Panel) -> Image<'static> {
+    let (side, rgba) = drawings(panel).pixels(overall);
     Image::new(rgba, side, side)
 }
 
 /// macOS colours them itself.
 #[cfg(target_os = "macos")]
-fn drawings() -> &'static Drawings {
+fn drawings(_panel: Panel) -> &'static Drawings {
     &icons::TEMPLATE
 }
 
 /// The taskbar has a colour of its own, beside that of the windows.
 #[cfg(windows)]
-fn drawings() -> &'static Drawings {
+fn drawings(panel: Panel) -> &'static Drawings {
     const COLOURS: &str = r"Software\Microsoft\Windows\CurrentVersion\Themes\Personalize";
-    let is_light = windows_registry::CURRENT_USER
-        .open(COLOURS)
-        .and_then(|key| key.get_u32("SystemUsesLightTheme"))
-        .is_ok_and(|value| value != 0);
-    if is_light {
-        &icons::FOR_LIGHT
-    } else {
-        &icons::FOR_DARK
-    }
+    icons::of(panel, || {
+        windows_registry::CURRENT_USER
+            .open(COLOURS)
+            .and_then(|key| key.get_u32("SystemUsesLightTheme"))
+            .is_ok_and(|value| value != 0)
+    })
 }

@@ -975,7 +975,11 @@ project: string,
 /**
  * How many run.
  */
-nights: number, } | { "kind": "attention", 
+nights: number, } | { "kind": "trouble", 
+/**
+ * What is wrong, in a sentence.
+ */
+reason: string, } | { "kind": "attention", 
 /**
  * Name of the project.
  */
@@ -1214,7 +1218,7 @@ secret: Secret, };
 /**
  * The state of the keyring, read without asking for a secret.
  */
-export type KeyringState = "ready" | "locked" | "missing";
+export type KeyringState = "ready" | "locked" | "missing" | "denied";
 
 /**
  * What the keyring holds.
@@ -1290,7 +1294,7 @@ models: Array<string>, };
  */
 export type LogEnd = { 
 /**
- * The file: what nights printed that were started by the app, the daemon or cron.
+ * The file: what the app said, and what nights printed that the app, the daemon or cron started.
  */
 file: string, 
 /**

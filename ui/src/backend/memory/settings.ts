@@ -36,8 +36,10 @@ const DEFINITIONS: Definition[] = [
   ['schedule.hour', 3, "The hour of the night's run, local time."],
   ['schedule.minute', 17, "The minute of the night's run."],
   ['desktop.notifications', 'all', 'Which notifications come by themselves: all, those of decisions and questions that wait, or none.', ['all', 'decisions', 'off']],
+  ['desktop.silent_hours', '', 'Times of day between which no notification comes by itself; what was held back comes after them.'],
   ['desktop.language', 'system', 'The language of windows, tray and notifications; system for that of the session.', ['system', 'en', 'zh']],
   ['desktop.theme', 'system', 'The colours of the windows; system for those of the desktop.', ['system', 'light', 'dark']],
+  ['desktop.tray_icon', 'auto', "For which panel the tray's icon is drawn; auto for what the desktop says.", ['auto', 'light', 'dark']],
 ];
 
 export class InventedSettings {
