@@ -29,6 +29,11 @@ impl Display {
             || self.0.contains_key("WAYLAND_DISPLAY")
     }
 
+    /// This one, or where it is none, as after a start by ssh, the one of this process.
+    pub(crate) fn or_here(self) -> Self {
+        if self.is_there() { self } else { Self::here() }
+    }
+
     /// Each variable, and its value where it has one.
     pub(crate) fn variables(&self) -> impl Iterator<Item = (&'static str, Option<&str>)> {
         NAMES

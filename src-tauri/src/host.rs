@@ -1,6 +1,7 @@
 //! The process of the tray: it keeps the schedule, shows the icon, tells what has to be told, and opens
 //! windows in a process of their own.
 
+mod cards;
 mod orders;
 mod stuck;
 
@@ -11,18 +12,21 @@ use std::time::Duration;
 use jiff::ZonedDateTime;
 use skillopt_app::commands::{self, Command, Output};
 use skillopt_app::context::App;
-use skillopt_app::notices::{self, WaitingProposal};
+use skillopt_app::notices::{self, Told, WaitingProposal};
 use skillopt_app::supervisor::{Handle, Launch, Supervisor, SupervisorState};
+use skillopt_app::types::Paths;
 use skillopt_app::{Nothing, Problem};
 use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::sync::watch;
 
+use self::cards::{Cards, Shown};
 use crate::display::Display;
 use crate::instance::{self, Claim, First};
 use crate::menu::{Face, Order};
 use crate::notify::Card;
 use crate::opened::Windows;
 use crate::place::Place;
+use crate::said;
 use crate::surroundings;
 use crate::tray::Tray;
 use crate::words::Words;
@@ -41,7 +45,9 @@ pub(crate) fn run(open: Option<Place>, quietly: bool) -> ExitCode {
     {
         Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("The app cannot start: {error}.\nTry again.\n(runtime_failed)");
+            said::say(format_args!(
+                "The app cannot start: {error}.\nTry again.\n(runtime_failed)"
+            ));
             return ExitCode::from(1);
         }
     };
@@ -49,7 +55,7 @@ pub(crate) fn run(open: Option<Place>, quietly: bool) -> ExitCode {
         match start(open, quietly).await {
             Ok(code) => code,
             Err(problem) => {
-                print(&problem);
+                said::say_problem(&problem);
                 let words = Words::of_the_session();
                 let (orders, _) = mpsc::unbounded_channel();
                 // The terminal has it already, if there is one.
@@ -62,27 +68,13 @@ pub(crate) fn run(open: Option<Place>, quietly: bool) -> ExitCode {
     })
 }
 
-fn print(problem: &Problem) {
-    eprintln!(
-        "{}\n{}\n({})",
-        problem.message, problem.guidance, problem.code
-    );
-}
-
 async fn start(open: Option<Place>, quietly: bool) -> Result<ExitCode, Problem> {
     let paths = surroundings::paths()?;
-    let claim = instance::claim(&paths.locks(), open.as_ref()).map_err(|error| {
-        Problem::temporary(
-            "desktop_busy",
-            format!(
-                "The app that is running does not answer, or its lock cannot be made: {error}."
-            ),
-            "Quit it from its menu, or end the process skillopt-desktop, and start it again.",
-        )
-    })?;
-    let Claim::First(first) = claim else {
+    let (orders, given) = mpsc::unbounded_channel();
+    let Claim::First(first) = instance::claim(&paths, open.as_ref(), &orders).await? else {
         return Ok(ExitCode::SUCCESS);
     };
+    said::log_in(&paths);
     let program = std::env::current_exe().map_err(|error| {
         Problem::permanent(
             "desktop_program_unknown",
@@ -90,13 +82,12 @@ async fn start(open: Option<Place>, quietly: bool) -> Result<ExitCode, Problem> 
             "Start it by its full path.",
         )
     })?;
-    let (orders, given) = mpsc::unbounded_channel();
     let windows = Windows::of(program.clone(), orders.clone());
     let app = match surroundings::app() {
         Ok(app) => app,
         Err(problem) => {
-            print(&problem);
-            stuck::show(&problem, first, windows, orders, given).await;
+            said::say_problem(&problem);
+            stuck::show(&problem, windows, orders, given).await;
             return Ok(ExitCode::from(1));
         }
     };
@@ -109,11 +100,13 @@ async fn start(open: Option<Place>, quietly: bool) -> Result<ExitCode, Problem> 
         supervisor,
         words: Words::of_the_session(),
         windows,
+        cards: Cards::start(orders.clone()),
         orders,
         tray: None,
         nothing_shows_it: false,
         mute: false,
         waiting: Vec::new(),
+        unwritten: Told::default(),
         first,
         app,
     };
@@ -126,6 +119,7 @@ struct Host {
     supervisor: Handle,
     words: Words,
     windows: Windows,
+    cards: Cards,
     orders: UnboundedSender<Order>,
     tray: Option<Tray>,
     /// Nothing on this desktop shows trays, and it has had its time to start.
@@ -133,6 +127,8 @@ struct Host {
     /// The last notification could not be shown.
     mute: bool,
     waiting: Vec<WaitingProposal>,
+    /// What was told and could not be written down.
+    unwritten: Told,
     first: First,
 }
 
@@ -146,18 +142,18 @@ impl Host {
         let tray = Tray::show(Face::blank(&self.words), self.orders.clone()).await;
         match tray {
             Ok(tray) => self.tray = Some(tray),
-            Err(error) => eprintln!("No tray icon can be shown: {error}."),
+            Err(error) => said::say(format_args!("No tray icon can be shown: {error}.")),
         }
         let (report, mut missing) = watch::channel(false);
         if let Some(tray) = &self.tray {
             tokio::spawn(look_for_who_shows_it(tray.is_shown(), report.clone()));
         }
         if !Display::here().is_there() {
-            eprintln!(
-                "There is no display, so no window can be opened; the nights go on.\nUse `skillopt`, which needs none.\n(no_display)"
+            said::say(
+                "There is no display, so no window can be opened; the nights go on.\nUse `skillopt`, which needs none.\n(no_display)",
             );
         }
-        self.say_recovered().await;
+        self.say_recovered();
         let place = match open {
             Some(place) => Some(place),
             None => self.first_place(quietly).await,
@@ -167,34 +163,42 @@ impl Host {
         }
         let mut state = self.supervisor.state();
         let mut end = std::pin::pin!(surroundings::told_to_end());
+        // Nothing of what is chosen from below is lost when something else comes first.
         loop {
+            self.follow_the_data().await;
             let now = state.borrow_and_update().clone();
             self.show(&now).await;
+            let wait = self
+                .cards
+                .kept_back()
+                .map_or(REFRESH, |left| left.min(REFRESH));
             tokio::select! {
                 () = &mut end => break,
                 changed = state.changed() => if changed.is_err() { break },
-                (place, display) = self.first.asked() => {
-                    // A start from nowhere, for example by ssh, means where the tray is.
-                    let display = if display.is_there() { display } else { Display::here() };
-                    let opened = self.windows.open(&place, display).await;
-                    if let Err(problem) = opened {
-                        self.say_problem(&problem).await;
-                    }
-                }
                 Some(order) = given.recv() => {
                     if order == Order::Quit {
                         break;
                     }
                     self.carry_out(order).await;
                 }
+                shown = self.cards.next() => self.note(shown),
                 _ = missing.changed() => self.nothing_shows_it = *missing.borrow_and_update(),
-                () = tokio::time::sleep(REFRESH) => {}
+                () = tokio::time::sleep(wait) => {}
             }
         }
-        self.windows.close().await;
-        let mut ending = std::pin::pin!(self.supervisor.shutdown());
+        self.end().await;
+    }
+
+    /// Stops the nights and closes the windows, each within its bound. Whoever starts the app meanwhile
+    /// waits for the end of this one.
+    async fn end(mut self) {
+        self.first.deafen();
+        let supervisor = self.supervisor.clone();
+        // The nights are told first: they have something to lose.
+        let ending = async { tokio::join!(supervisor.shutdown(), self.windows.close()) };
+        let mut ending = std::pin::pin!(ending);
         tokio::select! {
-            () = &mut ending => {}
+            _ = &mut ending => {}
             () = surroundings::told_again() => {
                 self.supervisor.hurry();
                 ending.await;
@@ -202,16 +206,58 @@ impl Host {
         }
     }
 
+    /// The data may have been moved: what was opened is then a copy that nobody looks at.
+    async fn follow_the_data(&mut self) {
+        let Ok(paths) = surroundings::paths() else {
+            return;
+        };
+        if paths.data == self.app.paths.data {
+            return;
+        }
+        match self.move_to(&paths).await {
+            Ok(Some(first)) => {
+                self.first = first;
+                said::say(format_args!(
+                    "The data was moved to {}; the app goes on there.",
+                    paths.data.display()
+                ));
+                let folder = paths.data.display().to_string();
+                let body = self.words.fill("notice_moved_body", &[("folder", &folder)]);
+                self.card(Card::saying(self.words.say("notice_moved"), body));
+            }
+            // Another app has its place there, and shows its window.
+            Ok(None) => {
+                let _ = self.orders.send(Order::Quit);
+            }
+            // It is tried again at the next look.
+            Err(problem) => said::say_problem(&problem),
+        }
+    }
+
+    async fn move_to(&mut self, paths: &Paths) -> Result<Option<First>, Problem> {
+        let Claim::First(first) = instance::claim(paths, None, &self.orders).await? else {
+            return Ok(None);
+        };
+        self.app = surroundings::app()?;
+        said::log_in(paths);
+        // It looks there, too.
+        self.supervisor.poke();
+        self.say_recovered();
+        Ok(Some(first))
+    }
+
     /// Says what the last start left unfinished and this one took back.
-    async fn say_recovered(&mut self) {
+    fn say_recovered(&mut self) {
         for recovered in std::mem::take(&mut self.app.recovered) {
             let proposal = &recovered.proposal;
-            eprintln!("An adoption of {proposal} that was cut short was taken back.");
+            said::say(format_args!(
+                "An adoption of {proposal} that was cut short was taken back."
+            ));
             for path in &recovered.left {
-                eprintln!(
+                said::say(format_args!(
                     "{} was changed meanwhile and was left as it is.",
                     path.display()
-                );
+                ));
             }
             let mut card = Card::saying(
                 self.words.say("notice_recovered"),
@@ -221,7 +267,7 @@ impl Host {
                 self.words.say("review"),
                 Order::Open(Place::Review(Some(proposal.clone()))),
             )];
-            self.card(card).await;
+            self.card(card);
         }
     }
 
@@ -245,46 +291,61 @@ impl Host {
     }
 
     async fn show(&mut self, state: &SupervisorState) {
-        match notices::waiting(&self.app) {
-            Ok(waiting) => self.waiting = waiting,
-            Err(problem) => eprintln!("{problem}"),
+        // A store that cannot be read is the supervisor's trouble, which stands in the face.
+        if let Ok(waiting) = notices::waiting(&self.app) {
+            self.waiting = waiting;
         }
-        // Settings that cannot be read are told of elsewhere; the words stay.
+        // Settings that cannot be read are as well; what they said before stays.
+        let mut panel = None;
         if let Ok(resolved) = self.app.settings(None) {
             self.words = Words::chosen(resolved.settings.language);
+            panel = Some(resolved.settings.tray_icon);
         }
         let now = ZonedDateTime::now();
-        if let Err(problem) = self.tell(state, &now).await {
-            eprintln!("{problem}");
-        }
+        self.tell(state, &now);
         if let Some(tray) = &self.tray {
             let face = Face::of(state, &self.waiting, self.mute, &self.words, &now);
-            tray.change(face).await;
+            tray.change(face, panel).await;
         }
     }
 
-    async fn tell(&mut self, state: &SupervisorState, now: &ZonedDateTime) -> Result<(), Problem> {
+    fn tell(&mut self, state: &SupervisorState, now: &ZonedDateTime) {
+        if !self.cards.may_tell() {
+            return;
+        }
         let due = notices::to_be_told(
             &self.app,
             state,
             &self.waiting,
             self.nothing_shows_it,
+            &self.unwritten,
             now.datetime(),
-        )?;
+        );
         for notice in due {
-            // What could not be shown is in the menu, and is not tried again today.
-            notices::remember(&self.app, std::slice::from_ref(&notice), now.date())?;
-            self.card(Card::of(&notice, &self.words)).await;
+            self.cards.tell(notice, &self.words);
         }
-        Ok(())
     }
 
-    async fn card(&mut self, card: Card) {
-        let shown = card.show(self.orders.clone(), &self.words).await;
-        self.mute = shown.is_err();
-        if let Err(error) = shown {
-            eprintln!("No notification can be shown: {error}.");
+    /// Remembers what was shown. What could not be shown is in the menu, and is tried again later.
+    fn note(&mut self, shown: Shown) {
+        let was_mute = std::mem::replace(&mut self.mute, shown.result.is_err());
+        match (shown.result, shown.notice) {
+            (Ok(()), Some(notice)) => {
+                let today = ZonedDateTime::now().date();
+                if let Err(problem) = notices::remember(&self.app, &notice, today) {
+                    said::say_problem(&problem);
+                    self.unwritten.add(&notice, today);
+                }
+            }
+            (Err(error), _) if !was_mute => {
+                said::say(format_args!("No notification can be shown: {error}."));
+            }
+            (Ok(()), None) | (Err(_), _) => {}
         }
+    }
+
+    fn card(&self, card: Card) {
+        self.cards.show(card, &self.words);
     }
 }
 

@@ -22,6 +22,7 @@ mod night;
 mod notify;
 mod opened;
 mod place;
+mod said;
 mod start;
 mod surroundings;
 mod text;

@@ -6,6 +6,7 @@ use skillopt_app::Problem;
 use skillopt_app::notices::{WaitingDocument, WaitingProposal};
 use skillopt_app::supervisor::{Overall, SupervisorState};
 
+use crate::display::Display;
 use crate::place::Place;
 use crate::text::one_line;
 use crate::words::Words;
@@ -20,6 +21,8 @@ const PROPOSALS: usize = 5;
 pub(crate) enum Order {
     /// Open a window.
     Open(Place),
+    /// Open a window on this display.
+    OpenOn(Place, Display),
     /// Adopt the proposal with this nonce.
     Adopt(String),
     /// Reject it.
@@ -237,8 +240,6 @@ pub(crate) mod tests {
         WaitingProposal {
             id: format!("2026113{n}"),
             nonce: format!("nonce{n}"),
-            project: "p".into(),
-            project_name: "shop".into(),
             documents: vec![WaitingDocument {
                 name: "deploy".into(),
                 before: Some(0.42),

@@ -81,6 +81,12 @@ impl Card {
                     stays: true,
                 }
             }
+            Notice::Trouble { reason } => Self {
+                title: words.say("notice_trouble"),
+                body: reason.clone(),
+                buttons: vec![(words.say("open"), Order::Open(Place::Settings))],
+                stays: false,
+            },
             Notice::Attention {
                 project,
                 name,
@@ -185,6 +191,7 @@ fn key(number: usize, order: &Order) -> String {
         | Order::TakeBack(nonce)
         | Order::Reopen(nonce) => format!("{number}.{nonce}"),
         Order::Open(_)
+        | Order::OpenOn(..)
         | Order::Say(_)
         | Order::RunNow(_)
         | Order::Stop(_)

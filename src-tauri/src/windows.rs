@@ -119,10 +119,9 @@ fn listen_to_the_tray(app: AppHandle) {
             };
             let handle = app.clone();
             // Windows are made on the main thread.
-            let shown = app.run_on_main_thread(move || {
-                if let Err(error) = show(&handle, &place) {
-                    eprintln!("A window cannot be opened: {error}.");
-                }
+            let shown = app.run_on_main_thread(move || match show(&handle, &place) {
+                Ok(()) => opened::say_shown(&place),
+                Err(error) => eprintln!("A window cannot be opened: {error}."),
             });
             if shown.is_err() {
                 return;

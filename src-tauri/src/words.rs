@@ -91,6 +91,7 @@ impl Words {
             FirstLine::Working { nights, .. } => {
                 self.fill("line_working_many", &[("nights", &nights.to_string())])
             }
+            FirstLine::Trouble { reason } => reason.clone(),
             FirstLine::Attention {
                 project,
                 failures,

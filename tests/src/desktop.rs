@@ -5,7 +5,7 @@ mod notifications;
 mod tray_host;
 mod web_driver;
 
-pub use notifications::{Notifications, Shown};
+pub use notifications::{Notifications, Shown, hanging_notifications};
 pub use tray_host::{Entry, TrayHost};
 pub use web_driver::WebDriver;
 

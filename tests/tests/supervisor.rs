@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use skillopt_app::supervisor::{
-    FirstLine, Launch, Overall, Supervising, Supervisor, SupervisorState, Why,
+    FirstLine, Launch, Overall, Supervising, Supervisor, SupervisorState, Why, order,
 };
 use skillopt_core::schedule::{Pause, Wait};
 use skillopt_store::nights::{self, Outcome};
@@ -156,7 +156,7 @@ async fn a_pause_survives_a_restart_and_holds_nothing_asked_for_by_hand() {
     let project = place.register();
     let supervisor = place.start();
     until(&supervisor, is_here).await;
-    supervisor.pause(Pause::Forever).expect("a pause");
+    order::pause(&place.app(), Pause::Forever).expect("a pause");
     supervisor.shutdown().await;
 
     place.clock.set(at("2026-06-10T04:00:00Z"));
@@ -167,7 +167,7 @@ async fn a_pause_survives_a_restart_and_holds_nothing_asked_for_by_hand() {
     assert!(only(&state).due && only(&state).running.is_none());
     assert_eq!(place.rows(&project), []);
 
-    supervisor.run_now(&project).expect("a request");
+    order::run_now(&place.app(), &project).expect("a request");
     until(&supervisor, |state| {
         has_ended(state) && !only(state).requested
     })
@@ -175,7 +175,7 @@ async fn a_pause_survives_a_restart_and_holds_nothing_asked_for_by_hand() {
     // It was the night that was due.
     let rows = place.rows(&project);
     assert_eq!((rows.len(), rows[0].state), (1, State::Done));
-    assert!(supervisor.resume().expect("the end of the pause"));
+    assert!(order::resume(&place.app()).expect("the end of the pause"));
     until(&supervisor, |state| {
         state.pause.is_none() && has_ended(state)
     })
@@ -201,7 +201,7 @@ async fn of_two_supervisors_one_starts_nights_and_the_other_takes_over() {
     until(&second, |state| only(state).last.is_some()).await;
     assert_eq!(place.nights(&project).len(), 1);
     // An order given at the second is carried out by the first.
-    second.run_now(&project).expect("a request");
+    order::run_now(&place.app(), &project).expect("a request");
     until(&first, |state| {
         has_ended(state) && place.nights(&project).len() == 2
     })
@@ -234,8 +234,8 @@ async fn nights_of_one_provider_run_one_after_the_other() {
     let other = place.register_at(&place.home.home().join("work/other"));
     let supervisor = place.start();
     until(&supervisor, is_here).await;
-    supervisor.run_now(&one).expect("a request");
-    supervisor.run_now(&other).expect("a request");
+    order::run_now(&place.app(), &one).expect("a request");
+    order::run_now(&place.app(), &other).expect("a request");
     let mut state = supervisor.state();
     let mut waited = false;
     let both = async {
@@ -318,7 +318,7 @@ async fn a_night_waits_for_its_conditions_and_says_so_unless_it_is_asked_for() {
 
     // Asked for by hand, nothing is waited for.
     std::fs::write(supplies.join("capacity"), "3").expect("a file");
-    supervisor.run_now(&project).expect("a request");
+    order::run_now(&place.app(), &project).expect("a request");
     until(&supervisor, |state| {
         has_ended(state) && place.nights(&project).len() == 2
     })
@@ -437,7 +437,7 @@ async fn a_night_is_cancelled_for_good() {
             .is_some_and(|running| running.night.is_some())
     })
     .await;
-    assert!(supervisor.cancel(&project).expect("an order"));
+    assert!(supervisor.cancel(&place.app(), &project).expect("an order"));
     until(&supervisor, has_ended).await;
     let nights = place.nights(&project);
     assert_eq!((nights.len(), nights[0].state), (1, nights::State::Ended));
@@ -495,7 +495,7 @@ async fn whoever_asked_for_a_night_hears_why_it_could_not_begin() {
     let project = place.register();
     let supervisor = place.start();
     until(&supervisor, is_here).await;
-    supervisor.run_now(&project).expect("a request");
+    order::run_now(&place.app(), &project).expect("a request");
     let needed = |state: &SupervisorState| {
         let last = only(state).last.as_ref();
         last.and_then(|last| last.needs.as_deref()) == Some("terms_not_accepted")
@@ -574,7 +574,7 @@ async fn a_night_that_is_stopped_before_it_is_written_down_is_over_all_the_same(
     let supervisor = Supervisor::start(place.app(), launch);
     until(&supervisor, is_here).await;
     assert!(
-        !supervisor.cancel(&project).expect("an order"),
+        !supervisor.cancel(&place.app(), &project).expect("an order"),
         "nothing runs"
     );
     let begins = |state: &SupervisorState| {
@@ -585,22 +585,22 @@ async fn a_night_that_is_stopped_before_it_is_written_down_is_over_all_the_same(
 
     // Asked for by hand: nothing is left of it.
     std::fs::write(&hold, "").expect("a file");
-    supervisor.run_now(&project).expect("a request");
+    order::run_now(&place.app(), &project).expect("a request");
     until(&supervisor, begins).await;
-    assert!(supervisor.cancel(&project).expect("an order"));
+    assert!(supervisor.cancel(&place.app(), &project).expect("an order"));
     let state = until(&supervisor, rests).await;
     assert_eq!(only(&state).last, None);
     assert_eq!(place.nights(&project), []);
 
     // A night that waits, and would have been gone on with, is over.
     std::fs::remove_file(&hold).expect("a file");
-    supervisor.run_now(&project).expect("a request");
+    order::run_now(&place.app(), &project).expect("a request");
     until(&supervisor, has_ended).await;
     assert_eq!(place.nights(&project)[0].state, nights::State::Stopped);
     std::fs::write(&hold, "").expect("a file");
-    supervisor.run_now(&project).expect("a request");
+    order::run_now(&place.app(), &project).expect("a request");
     until(&supervisor, begins).await;
-    supervisor.cancel(&project).expect("an order");
+    supervisor.cancel(&place.app(), &project).expect("an order");
     until(&supervisor, rests).await;
     let night = &place.nights(&project)[0];
     assert_eq!(
@@ -612,7 +612,7 @@ async fn a_night_that_is_stopped_before_it_is_written_down_is_over_all_the_same(
     // So is the night of a date, which is not begun again.
     place.go_to(&supervisor, "2026-06-10T03:17:00Z");
     until(&supervisor, begins).await;
-    supervisor.cancel(&project).expect("an order");
+    supervisor.cancel(&place.app(), &project).expect("an order");
     until(&supervisor, rests).await;
     for _ in 0..10 {
         supervisor.poke();

@@ -11,6 +11,8 @@ use skillopt_store::{projects, repair};
 use crate::Nothing;
 use crate::context::App;
 
+pub use skillopt_store::data::make_folders;
+
 /// A folder to copy or move to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields = nullable))]

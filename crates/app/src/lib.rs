@@ -48,16 +48,16 @@ pub use skillopt_sleep::context::{Listener, Progress};
 /// Types of the engine that outputs are made of.
 pub mod types {
     pub use skillopt_core::gate::Action;
-    pub use skillopt_core::text::counted;
+    pub use skillopt_core::text::{acts, counted};
     pub use skillopt_models::local::LocalServer;
     pub use skillopt_models::price::shown as amount;
     pub use skillopt_models::{Keyring, Spend};
-    pub use skillopt_settings::Language;
+    pub use skillopt_settings::{Language, TrayIcon};
     pub use skillopt_sleep::experiment::Experiment;
     pub use skillopt_sleep::report::{NightReport, SkipCount};
     pub use skillopt_store::attempts::Spend as NightSpend;
     pub use skillopt_store::nights::Outcome;
     pub use skillopt_store::proposals::TargetState;
-    pub use skillopt_store::{Paths, SystemClock};
+    pub use skillopt_store::{Clock, Paths, SystemClock};
     pub use skillopt_transcripts::Unit;
 }

@@ -1,12 +1,13 @@
-//! The end of the log, as it may be shown and passed on.
+//! The log: what is added to it, and its end, as it may be shown and passed on.
 
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use skillopt_core::Problem;
 use skillopt_core::redact::redact;
-use skillopt_core::text::{cut, plain};
+use skillopt_core::text::{cut, one_line, plain};
+use skillopt_core::{Instant, Problem};
+use skillopt_store::{Paths, data};
 
 use crate::context::App;
 
@@ -29,10 +30,37 @@ pub struct LogInput {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LogEnd {
-    /// The file: what nights printed that were started by the app, the daemon or cron.
+    /// The file: what the app said, and what nights printed that the app, the daemon or cron started.
     pub file: PathBuf,
     /// Its last lines, the newest last, without secrets; empty when nothing was printed yet.
     pub lines: Vec<String>,
+}
+
+/// Adds one line to the log, with the time and who says it; without secrets, and no longer than is shown.
+///
+/// Errors: those of files.
+pub fn add(paths: &Paths, now: Instant, who: &str, text: &str) -> Result<(), Problem> {
+    data::bound_log(paths)?;
+    let text = plain(&cut(&one_line(&redact(text).text), LINE));
+    let line = format!("{now:.0} {who}: {text}\n");
+    let mut log = data::open_log(paths)?;
+    // One write, so that lines of several processes do not mix.
+    log.write_all(line.as_bytes()).map_err(|error| {
+        Problem::temporary(
+            "log_unwritable",
+            format!(
+                "The log {} cannot be written: {error}.",
+                paths.log().display()
+            ),
+            "Look whether the disk is full; nights go on without it.",
+        )
+    })
+}
+
+/// The log, for what a program says that is started; nowhere when it cannot be opened.
+#[must_use]
+pub fn for_a_program(paths: &Paths) -> std::process::Stdio {
+    data::open_log(paths).map_or_else(|_| std::process::Stdio::null(), std::process::Stdio::from)
 }
 
 /// Shows the end of the log.

@@ -1,5 +1,5 @@
 //! What the user is told without asking, and when: one notice per cause and day, all proposals of a
-//! night in one, nothing at hours that shall be quiet, and nothing when there is nothing to do.
+//! night in one, nothing at hours that shall be silent, and nothing when there is nothing to do.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,16 +9,18 @@ use serde::{Deserialize, Serialize};
 use skillopt_core::Problem;
 use skillopt_core::schedule::{hours, is_between};
 use skillopt_settings::{Notifications, Settings};
+use skillopt_store::meta;
 use skillopt_store::proposals::{self, State, TargetState};
-use skillopt_store::{meta, projects};
 
 use crate::context::App;
-use crate::supervisor::{Overall, ProjectState, SupervisorState};
+use crate::supervisor::{FirstLine, Overall, ProjectState, SupervisorState};
 
 /// Where the store keeps what was told.
 const TOLD: &str = "notices";
 /// A desktop that shows no trays: told once, and never forgotten.
 const NO_TRAY: &str = "no tray";
+/// Nights that cannot be looked after.
+const TROUBLE: &str = "trouble";
 /// How long that is remembered, in days. Another cause that is still there is told again after that.
 const REMEMBERED: i32 = 60;
 
@@ -29,10 +31,6 @@ pub struct WaitingProposal {
     pub id: String,
     /// What an action on it must carry: every process of the session can forge one.
     pub nonce: String,
-    /// Id of its project.
-    pub project: String,
-    /// Name of its project.
-    pub project_name: String,
     /// The documents that wait.
     pub documents: Vec<WaitingDocument>,
     /// Whether it can be adopted without a confirmation: the scan found nothing.
@@ -67,8 +65,6 @@ pub fn waiting(app: &App) -> Result<Vec<WaitingProposal>, Problem> {
                 continue;
             }
             waiting.push(WaitingProposal {
-                project_name: projects::get(db, &proposal.project)?
-                    .map_or_else(String::new, |project| project.name),
                 documents: pending
                     .iter()
                     .map(|target| WaitingDocument {
@@ -80,7 +76,6 @@ pub fn waiting(app: &App) -> Result<Vec<WaitingProposal>, Problem> {
                 unflagged: pending.iter().all(|target| is_empty(&target.flags)),
                 id: proposal.id,
                 nonce: proposal.nonce,
-                project: proposal.project,
             });
         }
         Ok(waiting)
@@ -117,6 +112,11 @@ pub enum Notice {
     Proposals {
         /// Newest first; at least one.
         proposals: Vec<WaitingProposal>,
+    },
+    /// No night can be looked after.
+    Trouble {
+        /// What is wrong, in a sentence.
+        reason: String,
     },
     /// A project needs the user.
     Attention {
@@ -163,6 +163,7 @@ impl Notice {
                 .iter()
                 .map(|proposal| proposal_cause(&proposal.nonce))
                 .collect(),
+            Self::Trouble { .. } => vec![TROUBLE.to_owned()],
             Self::Attention { project, .. } => vec![format!("attention:{project}")],
             Self::Answers { project, .. } => vec![format!("answers:{project}")],
             Self::Missed { project, slot, .. } => vec![format!("missed:{project}:{slot}")],
@@ -175,7 +176,10 @@ impl Notice {
             Notifications::All => true,
             Notifications::Decisions => match self {
                 Self::Proposals { .. } | Self::Answers { .. } => true,
-                Self::Attention { .. } | Self::Missed { .. } | Self::NoTray => false,
+                Self::Trouble { .. }
+                | Self::Attention { .. }
+                | Self::Missed { .. }
+                | Self::NoTray => false,
             },
             Notifications::Off => false,
         }
@@ -209,7 +213,25 @@ pub fn due(
             notices.push(Notice::Proposals { proposals: new });
         }
     }
-    notices.extend(state.projects.iter().filter_map(of_project));
+    let trouble = match &state.first_line {
+        FirstLine::Trouble { reason } => Some(reason),
+        FirstLine::Working { .. }
+        | FirstLine::Attention { .. }
+        | FirstLine::Paused { .. }
+        | FirstLine::Proposals { .. }
+        | FirstLine::Waiting { .. }
+        | FirstLine::Next { .. }
+        | FirstLine::Nothing => None,
+    };
+    notices.extend(trouble.map(|reason| Notice::Trouble {
+        reason: reason.clone(),
+    }));
+    // What is wrong with all of them is told once.
+    let of_its_own = state
+        .projects
+        .iter()
+        .filter(|project| trouble.is_none() || project.problem.as_ref() != trouble);
+    notices.extend(of_its_own.filter_map(of_project));
     notices.extend(state.projects.iter().filter_map(missed));
     notices.extend(no_tray.then_some(Notice::NoTray));
     notices.retain(|notice| {
@@ -222,7 +244,9 @@ pub fn due(
         };
         match notice {
             Notice::Proposals { .. } => true,
-            Notice::Attention { .. } | Notice::Answers { .. } => last() != Some(&today),
+            Notice::Trouble { .. } | Notice::Attention { .. } | Notice::Answers { .. } => {
+                last() != Some(&today)
+            }
             Notice::Missed { .. } | Notice::NoTray => last().is_none(),
         }
     });
@@ -270,28 +294,43 @@ fn of_project(project: &ProjectState) -> Option<Notice> {
     })
 }
 
-/// What the user is told by itself now, by their settings: nothing within quiet hours, and only what they
-/// want to hear of. What is not told is not remembered as told, and comes when it may.
+/// What the user is told by itself now, by their settings: nothing within silent hours, and only what they
+/// want to hear of. What is not told is not remembered as told, and comes when it may. `unwritten` is what
+/// this process told and could not write down.
 ///
-/// Errors: those of the settings and the store.
+/// Settings or a store that cannot be read are trouble to be told of, and keep nothing from being told.
+#[must_use]
 pub fn to_be_told(
     app: &App,
     state: &SupervisorState,
     waiting: &[WaitingProposal],
     no_tray: bool,
+    unwritten: &Told,
     now: DateTime,
-) -> Result<Vec<Notice>, Problem> {
-    let settings = app.settings(None)?.settings;
-    if is_quiet(&settings, now.time()) {
-        return Ok(Vec::new());
+) -> Vec<Notice> {
+    let settings = app
+        .settings(None)
+        .map_or_else(|_| Settings::default(), |resolved| resolved.settings);
+    if is_silent(&settings, now.time()) {
+        return Vec::new();
     }
-    let mut notices = due(state, waiting, no_tray, &told(app)?, now.date());
+    let mut known = told(app).unwrap_or_default();
+    known.0.extend(unwritten.0.clone());
+    let mut notices = due(state, waiting, no_tray, &known, now.date());
     notices.retain(|notice| notice.is_wanted(settings.notifications));
-    Ok(notices)
+    notices
 }
 
-fn is_quiet(settings: &Settings, now: Time) -> bool {
-    hours(&settings.quiet_hours).is_some_and(|(from, to)| is_between(now, from, to))
+fn is_silent(settings: &Settings, now: Time) -> bool {
+    hours(&settings.silent_hours).is_some_and(|(from, to)| is_between(now, from, to))
+}
+
+impl Told {
+    /// Adds what was told today.
+    pub fn add(&mut self, notice: &Notice, today: Date) {
+        let causes = notice.causes().into_iter();
+        self.0.extend(causes.map(|cause| (cause, today)));
+    }
 }
 
 /// What was told until now.
@@ -303,17 +342,12 @@ pub fn told(app: &App) -> Result<Told, Problem> {
         .unwrap_or_default())
 }
 
-/// Remembers that these were told today.
-pub fn remember(app: &App, notices: &[Notice], today: Date) -> Result<(), Problem> {
+/// Remembers that this was told today.
+pub fn remember(app: &App, notice: &Notice, today: Date) -> Result<(), Problem> {
     let mut told = told(app)?;
     told.0
         .retain(|cause, date| cause == NO_TRAY || (today - *date).get_days() < REMEMBERED);
-    told.0.extend(
-        notices
-            .iter()
-            .flat_map(Notice::causes)
-            .map(|cause| (cause, today)),
-    );
+    told.add(notice, today);
     let text = serde_json::json!(told).to_string();
     app.store
         .commit("notices told", |tx| meta::set(tx, TOLD, &text))
@@ -359,8 +393,6 @@ mod tests {
         WaitingProposal {
             id: format!("id-{nonce}"),
             nonce: nonce.to_owned(),
-            project: "p".into(),
-            project_name: "shop".into(),
             documents: Vec::new(),
             unflagged: true,
         }
@@ -402,6 +434,12 @@ mod tests {
         }
     }
 
+    fn remember_all(app: &App, notices: &[Notice], today: Date) {
+        for notice in notices {
+            remember(app, notice, today).unwrap();
+        }
+    }
+
     fn day(day: i8) -> Date {
         jiff::civil::date(2026, 12, day)
     }
@@ -420,7 +458,7 @@ mod tests {
                 proposals: waiting.to_vec()
             }]
         );
-        remember(&home.app, &notices, day(1)).unwrap();
+        remember_all(&home.app, &notices, day(1));
         let remembered = told(&home.app).unwrap();
         assert_eq!(due(&over, &waiting, false, &remembered, day(2)), []);
         let third = [proposal("c"), proposal("b"), proposal("a")];
@@ -450,7 +488,7 @@ mod tests {
             &notices[..],
             [Notice::Attention { failures: 3, .. }]
         ));
-        remember(&home.app, &notices, day(1)).unwrap();
+        remember_all(&home.app, &notices, day(1));
         let remembered = told(&home.app).unwrap();
         assert_eq!(due(&failing, &[], false, &remembered, day(1)), []);
         assert_eq!(due(&failing, &[], false, &remembered, day(2)).len(), 1);
@@ -500,11 +538,15 @@ mod tests {
             matches!(&notices[..], [Notice::Missed { slot: told, .. }, Notice::NoTray] if *told == slot),
             "{notices:?}"
         );
-        remember(&home.app, &notices, day(2)).unwrap();
+        remember_all(&home.app, &notices, day(2));
         let remembered = told(&home.app).unwrap();
         assert_eq!(due(&calm, &[], true, &remembered, day(3)), []);
         // Years later, too, nobody is told again that there is no tray.
-        remember(&home.app, &[], jiff::civil::date(2030, 1, 1)).unwrap();
+        let answers = Notice::Answers {
+            project: "p".into(),
+            name: "shop".into(),
+        };
+        remember(&home.app, &answers, jiff::civil::date(2030, 1, 1)).unwrap();
         let remembered = told(&home.app).unwrap();
         let nobody = state(Overall::Asleep, Vec::new());
         assert_eq!(due(&nobody, &[], true, &remembered, day(3)), []);
@@ -517,20 +559,11 @@ mod tests {
             project: "p".into(),
             name: "shop".into(),
         };
-        remember(
-            &home.app,
-            std::slice::from_ref(&notice),
-            jiff::civil::date(2026, 1, 1),
-        )
-        .unwrap();
-        remember(
-            &home.app,
-            &[Notice::Proposals {
-                proposals: vec![proposal("n")],
-            }],
-            day(1),
-        )
-        .unwrap();
+        remember(&home.app, &notice, jiff::civil::date(2026, 1, 1)).unwrap();
+        let proposals = Notice::Proposals {
+            proposals: vec![proposal("n")],
+        };
+        remember(&home.app, &proposals, day(1)).unwrap();
         assert_eq!(
             told(&home.app).unwrap().0.keys().collect::<Vec<_>>(),
             ["proposal:n"]
@@ -546,23 +579,32 @@ mod tests {
         let asking = project(0, Outcome::WaitingForAnswers);
         let state = state(Overall::Attention, vec![failing, asking]);
         let now = day(1).at(hour, 0, 0, 0);
-        to_be_told(&home.app, &state, &[proposal("a")], false, now)
-            .unwrap()
-            .iter()
-            .map(|notice| match notice {
-                Notice::Proposals { .. } => "proposals",
-                Notice::Attention { .. } => "attention",
-                Notice::Answers { .. } => "answers",
-                Notice::Missed { .. } => "missed",
-                Notice::NoTray => "no tray",
-            })
-            .collect()
+        to_be_told(
+            &home.app,
+            &state,
+            &[proposal("a")],
+            false,
+            &Told::default(),
+            now,
+        )
+        .iter()
+        .map(|notice| match notice {
+            Notice::Proposals { .. } => "proposals",
+            Notice::Trouble { .. } => "trouble",
+            Notice::Attention { .. } => "attention",
+            Notice::Answers { .. } => "answers",
+            Notice::Missed { .. } => "missed",
+            Notice::NoTray => "no tray",
+        })
+        .collect()
     }
 
     #[test]
-    fn nothing_comes_in_quiet_hours() {
+    fn nothing_comes_in_silent_hours_and_quiet_hours_are_for_nights() {
         assert_eq!(told_under("", 3).len(), 3);
-        let quiet = "[schedule]\nquiet_hours = \"22:00-07:00\"\n";
+        let no_nights = "[schedule]\nquiet_hours = \"22:00-07:00\"\n";
+        assert_eq!(told_under(no_nights, 3).len(), 3);
+        let quiet = "[desktop]\nsilent_hours = \"22:00-07:00\"\n";
         for (hour, count) in [(3, 0), (22, 0), (7, 3), (21, 3)] {
             assert_eq!(told_under(quiet, hour).len(), count, "{hour}");
         }
@@ -574,6 +616,36 @@ mod tests {
         assert_eq!(told("all"), ["proposals", "attention", "answers"]);
         assert_eq!(told("decisions"), ["proposals", "answers"]);
         assert_eq!(told("off"), [""; 0]);
+    }
+
+    #[tokio::test]
+    async fn settings_that_cannot_be_read_are_told_once_a_day_and_once_for_all_projects() {
+        let home = TestHome::new();
+        let app = &home.app;
+        app.project(None).unwrap();
+        let file = app.config().user;
+        crate::config::change(app, &file, |_| Ok("[desktop\n".to_owned())).unwrap();
+        let state = crate::supervisor::look(app).await.unwrap();
+        assert_eq!(state.overall, Overall::Attention);
+        let FirstLine::Trouble { reason } = &state.first_line else {
+            panic!("{state:?}")
+        };
+        assert_eq!(state.trouble.as_ref(), Some(reason));
+        let now = day(1).at(12, 0, 0, 0);
+        let tell = |unwritten: &Told, now| to_be_told(app, &state, &[], false, unwritten, now);
+        let notices = tell(&Told::default(), now);
+        assert!(
+            matches!(&notices[..], [Notice::Trouble { .. }]),
+            "{notices:?}"
+        );
+        // What could not be written down is known to this process alone.
+        let mut unwritten = Told::default();
+        unwritten.add(&notices[0], day(1));
+        assert_eq!(tell(&unwritten, now), []);
+        assert_eq!(tell(&Told::default(), now).len(), 1);
+        remember_all(app, &notices, day(1));
+        assert_eq!(tell(&Told::default(), now), []);
+        assert_eq!(tell(&Told::default(), day(2).at(12, 0, 0, 0)).len(), 1);
     }
 
     #[test]

@@ -103,6 +103,14 @@ pub fn open_log(paths: &Paths) -> Result<std::fs::File, Problem> {
         .map_err(|error| io_problem(&error, "open", &log))
 }
 
+/// Makes the data folder and the one of the locks in it, for their owner only, when they are missing.
+///
+/// Errors: `data_dir_read_only`, `data_dir_unusable`, and those of making folders.
+pub fn make_folders(paths: &Paths) -> Result<(), Problem> {
+    crate::opening::create_data_dir(paths)?;
+    crate::files::create_private_dir(&paths.locks())
+}
+
 /// The folder of all hand-offs.
 fn handoff(paths: &Paths) -> PathBuf {
     paths.data.join("handoff")

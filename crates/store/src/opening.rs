@@ -226,7 +226,7 @@ fn create(paths: &Paths, scripts: &[&str]) -> Result<(), Problem> {
 }
 
 /// Makes the data folder (0700) when it is missing.
-fn create_data_dir(paths: &Paths) -> Result<(), Problem> {
+pub(crate) fn create_data_dir(paths: &Paths) -> Result<(), Problem> {
     files::create_private_dir(&paths.data).map_err(|problem| match problem.code.as_ref() {
         "file_permission" => crate::fault::read_only(&paths.data),
         "file_io" => unusable(&paths.data, &problem.message),

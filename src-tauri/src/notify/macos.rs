@@ -6,6 +6,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::Card;
 use crate::menu::Order;
+use crate::said;
 
 /// What macOS knows this program by.
 const APP: &str = "org.skillopt.desktop";
@@ -63,7 +64,7 @@ fn answer(card: &Card) -> Option<Order> {
             | NotificationResponse::Reply(_),
         ) => None,
         Err(error) => {
-            eprintln!("No notification can be shown: {error}.");
+            said::say(format_args!("No notification can be shown: {error}."));
             None
         }
     }

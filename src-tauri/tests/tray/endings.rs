@@ -1,12 +1,13 @@
 //! Ends in the middle of something: of a night, of an adoption, twice.
 
+use std::process::Command;
 use std::time::Duration;
 
 use skillopt_app::commands::{self, Command as Asked, Output};
 use skillopt_app::night::ListInput;
 use skillopt_tests::brain::honest;
 use skillopt_tests::desktop::{Notifications, TrayHost, until};
-use skillopt_tests::session::Session;
+use skillopt_tests::session::{Screen, Session};
 use skillopt_tests::stub_server::{Behaviour, StubServer};
 
 use crate::person::{PROJECT, Person, Running, block_on};
@@ -59,6 +60,55 @@ fn signing_out_during_a_night_leaves_it_interrupted_and_the_next_start_goes_on()
     let _app = person.start(&session, &["--quiet"]);
     let _ = notifications.wait_for("1 proposal");
     assert_eq!(nights(&person).len(), 1, "it was that very night");
+}
+
+/// The process of the windows of this app.
+fn windows_of(app: &Running) -> String {
+    let parent = format!(" {} ", app.0.id());
+    until("the process of the windows", || {
+        std::fs::read_dir("/proc")
+            .unwrap()
+            .flatten()
+            .find_map(|entry| {
+                let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+                let words = std::fs::read_to_string(entry.path().join("cmdline")).ok()?;
+                let (_, after) = stat.rsplit_once(')')?;
+                // After the name: the state, then the parent.
+                let is_ours = after.get(2..)?.starts_with(&parent);
+                (is_ours && words.contains("--attached"))
+                    .then(|| entry.file_name().into_string().unwrap())
+            })
+    })
+}
+
+#[test]
+fn windows_that_hang_keep_no_night_from_its_end_and_are_ended() {
+    let person = Person::new();
+    let server = slow_model(&person, 600);
+    let session = Session::start(&person.home());
+    let screen = Screen::start();
+    let tray = TrayHost::serve(session.address());
+    let words = ["--open", "settings"];
+    let mut app = person.start_with(&session, &words, &[("DISPLAY", screen.display())]);
+    screen.wait_for_window("SkillOpt");
+    let windows = windows_of(&app);
+    let stop = Command::new("kill").args(["-STOP", &windows]).status();
+    assert!(stop.unwrap().success());
+    tray.click(&["Run now", PROJECT]);
+    until("a question to the model", || {
+        (!server.asked().is_empty()).then_some(())
+    });
+    app.signal("TERM");
+    until("the end of the night", || {
+        (person.outcome().as_deref() == Some("interrupted")).then_some(())
+    });
+    assert_eq!(app.wait(), 0);
+    until("the end of the windows", || {
+        match std::fs::read_to_string(format!("/proc/{windows}/stat")) {
+            Ok(stat) => stat.contains(") Z ").then_some(()),
+            Err(_) => Some(()),
+        }
+    });
 }
 
 #[test]

@@ -2,11 +2,18 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
+use skillopt_app::Nothing;
+use skillopt_app::commands::{self, Command as Asked};
+use skillopt_app::context::App;
+use skillopt_app::data::ToInput;
+use skillopt_app::project::Which;
+use skillopt_app::types::SystemClock;
 use skillopt_tests::desktop::{Notifications, TrayHost, WebDriver, until};
 use skillopt_tests::session::{Screen, Session};
 
-use crate::person::{PROGRAM, PROJECT, Person, Running};
+use crate::person::{PROGRAM, PROJECT, Person, Running, block_on};
 
 #[test]
 fn without_a_bus_it_says_so_and_keeps_the_schedule() {
@@ -29,6 +36,79 @@ fn without_a_bus_it_says_so_and_keeps_the_schedule() {
     let mut said = String::new();
     std::io::Read::read_to_string(&mut running.0.stderr.take().unwrap(), &mut said).unwrap();
     assert!(said.contains("No tray icon can be shown"), "{said}");
+    // Nobody reads the standard error of what the session starts.
+    let log = std::fs::read_to_string(person.app().paths.log()).unwrap();
+    assert!(
+        log.contains("Z skillopt-desktop: No tray icon can be shown"),
+        "{log}"
+    );
+}
+
+#[test]
+fn settings_that_cannot_be_read_are_the_face_of_the_tray_and_told() {
+    let person = Person::new();
+    let session = Session::start(&person.home());
+    let tray = TrayHost::serve(session.address());
+    let notifications = Notifications::serve(session.address());
+    let file = person.app().config().user;
+    let before = std::fs::read(&file).unwrap();
+    std::fs::write(&file, "[schedule\n").unwrap();
+    let mut app = person.start(&session, &["--quiet"]);
+    let card = notifications.wait_for("Nights cannot run");
+    assert!(card.body.contains(file.to_str().unwrap()), "{card:?}");
+    until("the face of attention", || {
+        tray.title().contains("attention").then_some(())
+    });
+    std::fs::write(&file, before).unwrap();
+    tray.click(&["Run now", PROJECT]);
+    let _ = notifications.wait_for("1 proposal");
+    let told = notifications.shown();
+    assert!(
+        told.iter()
+            .all(|shown| !shown.summary.ends_with("needs you")),
+        "{told:?}"
+    );
+    assert_eq!(app.end(), 0);
+}
+
+#[test]
+fn after_the_data_was_moved_the_app_goes_on_there() {
+    let person = Person::new();
+    let session = Session::start(&person.home());
+    let tray = TrayHost::serve(session.address());
+    let notifications = Notifications::serve(session.address());
+    // A folder that the variable names cannot be moved.
+    let mut variables = person.variables();
+    variables.retain(|(name, _)| name != "SKILLOPT_DATA_DIR");
+    variables.extend(session.variables());
+    let open = || {
+        let environment = variables.iter().cloned().collect();
+        App::open(environment, person.home(), Arc::new(SystemClock)).unwrap()
+    };
+    let app = open();
+    let project = Some(person.project());
+    block_on(commands::execute(
+        &app,
+        Asked::ProjectAdd(Which { project }),
+    ))
+    .unwrap();
+    let mut running = person.start_with(&session, &["--quiet"], &[("SKILLOPT_DATA_DIR", "")]);
+    let _ = tray.title();
+    let to = person.home().join("elsewhere");
+    let input = ToInput { to: to.clone() };
+    block_on(commands::execute(&app, Asked::DataMove(input))).unwrap();
+    let card = notifications.wait_for("The data was moved");
+    assert!(card.body.contains(to.to_str().unwrap()), "{card:?}");
+    let remove = Asked::DataRemoveOld(Nothing {});
+    block_on(commands::execute(&open(), remove)).unwrap();
+    tray.click(&["Run now", PROJECT]);
+    let _ = notifications.wait_for("1 proposal");
+    tray.click(&["skillopt-sleep-learned", "Adopt"]);
+    let _ = notifications.wait_for("Adopted");
+    // A further start finds it in its new place.
+    let mut second = person.start_with(&session, &["--quiet"], &[("SKILLOPT_DATA_DIR", "")]);
+    assert_eq!(second.wait(), 0);
+    assert_eq!(running.end(), 0);
 }
 
 #[test]

@@ -13,5 +13,6 @@ mod faults;
 mod hostile;
 mod notices;
 mod package;
+mod panel;
 mod person;
 mod story;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use skillopt_tests::desktop::{Notifications, TrayHost, until};
+use skillopt_tests::desktop::{Notifications, TrayHost, hanging_notifications, until};
 use skillopt_tests::session::{Screen, Session};
 
 use crate::person::{PROJECT, Person};
@@ -88,6 +88,68 @@ fn where_notifications_have_no_buttons_they_say_where_to_decide() {
     tray.click(&["skillopt-sleep-learned", "Adopt"]);
     let _ = notifications.wait_for("Adopted");
     assert!(person.skill().exists());
+}
+
+#[test]
+fn a_button_is_heard_that_is_pressed_as_soon_as_it_is_shown() {
+    let person = Person::new();
+    person.run_a_night();
+    let session = Session::start(&person.home());
+    let _tray = TrayHost::serve(session.address());
+    let notifications = Notifications::serve_pressing(session.address(), "Adopt");
+    let _app = person.start(&session, &["--quiet"]);
+    let _ = notifications.wait_for("Adopted");
+    assert!(person.skill().exists());
+}
+
+#[test]
+fn what_could_not_be_shown_is_told_when_it_can_be() {
+    let person = Person::new();
+    person.run_a_night();
+    let session = Session::start(&person.home());
+    let tray = TrayHost::serve(session.address());
+    let _app = person.start(&session, &["--quiet"]);
+    until("the word in the menu", || {
+        tray.labels()
+            .iter()
+            .any(|label| label.starts_with("No notifications here"))
+            .then_some(())
+    });
+    let notifications = Notifications::serve(session.address());
+    let _ = notifications.wait_for("1 proposal");
+    until("a menu without the word", || {
+        (!tray
+            .labels()
+            .iter()
+            .any(|label| label.starts_with("No notifications here")))
+        .then_some(())
+    });
+    // Once it was shown, it is not told again.
+    tray.click(&["Pause", "Until I resume"]);
+    until("the face of a pause", || {
+        tray.title().contains("Paused").then_some(())
+    });
+    assert_eq!(notifications.shown().len(), 1);
+}
+
+#[test]
+fn a_notification_server_that_hangs_keeps_nothing_else_waiting() {
+    let person = Person::new();
+    person.run_a_night();
+    let session = Session::start(&person.home());
+    let tray = TrayHost::serve(session.address());
+    let _hanging = hanging_notifications(session.address());
+    let mut app = person.start(&session, &["--quiet"]);
+    tray.click(&["skillopt-sleep-learned", "Adopt"]);
+    until("the file", || person.skill().exists().then_some(()));
+    until("the word in the menu", || {
+        tray.labels()
+            .iter()
+            .any(|label| label.starts_with("No notifications here"))
+            .then_some(())
+    });
+    tray.click(&["Quit"]);
+    assert_eq!(app.wait(), 0);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use skillopt_tests::desktop::{Notifications, TrayHost, WebDriver, until};
 use skillopt_tests::session::{Screen, Session};
@@ -108,10 +107,39 @@ fn a_night_from_the_tray_is_adopted_from_its_notification_and_undone() {
     assert!(!person.skill().exists());
 
     // Anybody can say that a button was pressed; only who knows the proposal is believed.
-    notifications.say_pressed(card.id + 1, "1");
-    notifications.say_pressed(card.id + 1, "1.0123456789abcdef");
-    // Whoever listens misses what comes on the heels of something else.
-    std::thread::sleep(Duration::from_secs(1));
+    let (key, _) = card
+        .actions
+        .iter()
+        .find(|(_, label)| label == "Adopt")
+        .unwrap();
+    let nonce = key.strip_prefix("1.").unwrap();
+    let turned: String = nonce.chars().rev().collect();
+    assert!(nonce.len() >= 16 && nonce != turned, "{nonce}");
+    let forged = ["1", "1.", "1.0123456789abcdef", "2", nonce];
+    for key in forged
+        .map(str::to_owned)
+        .into_iter()
+        .chain([format!("1.{turned}")])
+    {
+        notifications.say_pressed(card.id, &key);
+    }
+    // By then each of them would have done something.
+    tray.click(&["Pause", "Until I resume"]);
+    until("the face of a pause", || {
+        tray.title().contains("Paused").then_some(())
+    });
+    tray.click(&["Resume"]);
+    until("the end of the pause", || {
+        tray.title().contains("review").then_some(())
+    });
+    assert!(!person.skill().exists());
+    assert_eq!(
+        notifications.shown().len(),
+        1,
+        "{:?}",
+        notifications.shown()
+    );
+    // None of them keeps the one who knows it from pressing.
     notifications.press(&card, "Adopt");
     let adopted = notifications.wait_for("Adopted");
     assert!(

@@ -2,20 +2,13 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use zbus::blocking::Connection;
 use zbus::blocking::connection::Builder;
+use zbus::object_server::SignalEmitter;
 use zbus::zvariant::OwnedValue;
 
 const PATH: &str = "/org/freedesktop/Notifications";
-/// The pauses before each press of a button.
-const PRESSES: [Duration; 3] = [
-    Duration::from_millis(300),
-    Duration::from_secs(1),
-    Duration::from_secs(2),
-];
-
 /// One notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
@@ -36,8 +29,22 @@ pub struct Notifications {
     shown: Arc<Mutex<Vec<Shown>>>,
 }
 
+/// Owns the name of the notification server and answers nobody.
+///
+/// # Panics
+/// When somebody serves already.
+pub fn hanging_notifications(address: &str) -> Connection {
+    // Without an object to serve, what is asked is read and never answered.
+    Builder::address(address)
+        .and_then(|bus| bus.name("org.freedesktop.Notifications"))
+        .and_then(Builder::build)
+        .expect("the bus")
+}
+
 struct Server {
     has_buttons: bool,
+    /// The button that is pressed as soon as it is shown.
+    pressed: Option<String>,
     shown: Arc<Mutex<Vec<Shown>>>,
 }
 
@@ -48,8 +55,9 @@ impl Server {
         clippy::needless_pass_by_value,
         reason = "the shape of the interface"
     )]
-    fn notify(
+    async fn notify(
         &self,
+        #[zbus(signal_emitter)] emitter: SignalEmitter<'_>,
         _app: String,
         _replaces: u32,
         _icon: String,
@@ -59,20 +67,36 @@ impl Server {
         _hints: HashMap<String, OwnedValue>,
         _timeout: i32,
     ) -> u32 {
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        let id = u32::try_from(shown.len()).unwrap_or(u32::MAX) + 1;
-        let actions = actions
+        let actions: Vec<(String, String)> = actions
             .chunks_exact(2)
             .map(|pair| (pair[0].clone(), pair[1].clone()))
             .collect();
-        shown.push(Shown {
-            id,
-            summary,
-            body,
-            actions,
-        });
+        let pressed = actions
+            .iter()
+            .find(|(key, label)| key != "default" && Some(label) == self.pressed.as_ref())
+            .map(|(key, _)| key.clone());
+        let id = {
+            let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+            let id = u32::try_from(shown.len()).unwrap_or(u32::MAX) + 1;
+            shown.push(Shown {
+                id,
+                summary,
+                body,
+                actions,
+            });
+            id
+        };
+        if let Some(key) = pressed {
+            // Before whoever shows it even knows its number.
+            Self::action_invoked(&emitter, id, &key)
+                .await
+                .expect("the bus");
+        }
         id
     }
+
+    #[zbus(signal)]
+    async fn action_invoked(emitter: &SignalEmitter<'_>, id: u32, key: &str) -> zbus::Result<()>;
 
     fn close_notification(&self, _id: u32) {}
 
@@ -101,7 +125,7 @@ impl Notifications {
     /// When somebody does already.
     #[must_use]
     pub fn serve(address: &str) -> Self {
-        Self::start(address, true)
+        Self::start(address, true, None)
     }
 
     /// One that says it shows no buttons.
@@ -110,13 +134,23 @@ impl Notifications {
     /// As [`Self::serve`].
     #[must_use]
     pub fn serve_without_buttons(address: &str) -> Self {
-        Self::start(address, false)
+        Self::start(address, false, None)
     }
 
-    fn start(address: &str, has_buttons: bool) -> Self {
+    /// One whose user presses the button of this label as soon as it appears.
+    ///
+    /// # Panics
+    /// As [`Self::serve`].
+    #[must_use]
+    pub fn serve_pressing(address: &str, label: &str) -> Self {
+        Self::start(address, true, Some(label.to_owned()))
+    }
+
+    fn start(address: &str, has_buttons: bool, pressed: Option<String>) -> Self {
         let shown = Arc::new(Mutex::new(Vec::new()));
         let server = Server {
             has_buttons,
+            pressed,
             shown: Arc::clone(&shown),
         };
         let bus = Builder::address(address)
@@ -146,8 +180,7 @@ impl Notifications {
         })
     }
 
-    /// Presses the button of this label, and again like somebody who sees that nothing happens: who shows
-    /// a notification begins to listen a moment later. One that was heard is not listened to again.
+    /// Presses the button of this label.
     ///
     /// # Panics
     /// When there is none.
@@ -157,10 +190,7 @@ impl Notifications {
             .iter()
             .find(|(key, known)| key != "default" && known == label)
             .unwrap_or_else(|| panic!("no button {label}: {on:?}"));
-        for pause in PRESSES {
-            std::thread::sleep(pause);
-            self.say_pressed(on.id, key);
-        }
+        self.say_pressed(on.id, key);
     }
 
     /// Says that an action was chosen, whether or not it was offered.

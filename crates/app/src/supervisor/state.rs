@@ -49,6 +49,11 @@ pub enum FirstLine {
         /// How many run.
         nights: usize,
     },
+    /// No night can be looked after: the settings or the data cannot be read.
+    Trouble {
+        /// What is wrong, in a sentence.
+        reason: String,
+    },
     /// A project needs the user.
     Attention {
         /// Name of the project.
@@ -299,6 +304,7 @@ impl FirstLine {
         match self {
             Self::Working { project, nights: 1 } => format!("A night of {project} is running"),
             Self::Working { nights, .. } => format!("{nights} nights are running"),
+            Self::Trouble { reason } => reason.clone(),
             Self::Attention {
                 project,
                 failures,

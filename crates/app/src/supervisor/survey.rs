@@ -71,6 +71,8 @@ pub(super) struct Survey {
     now: Instant,
     pause: Option<Pause>,
     projects: Vec<Facts>,
+    /// Why the user's own settings cannot be read, in a sentence.
+    unreadable: Option<String>,
 }
 
 impl Survey {
@@ -97,6 +99,7 @@ impl Survey {
             now,
             pause,
             projects,
+            unreadable: app.settings(None).err().map(|problem| problem.message),
         })
     }
 
@@ -203,13 +206,13 @@ impl Survey {
         let pending_proposals = projects.iter().map(|project| project.pending).sum();
         let first_line = self.first_line(&projects, pending_proposals);
         let state = SupervisorState {
-            overall: overall(&first_line, self.pause, pending_proposals),
+            overall: overall(&first_line),
             sentence: first_line.sentence(self.now, &TimeZone::system()),
             first_line,
             pending_proposals,
             pause: self.pause,
             supervising,
-            trouble,
+            trouble: self.unreadable.clone().or(trouble),
             projects,
         };
         Plan {
@@ -281,6 +284,11 @@ impl Survey {
                 nights: running.len(),
             };
         }
+        if let Some(reason) = &self.unreadable {
+            return FirstLine::Trouble {
+                reason: reason.clone(),
+            };
+        }
         let wrong = projects.iter().find(|project| project.needs_the_user());
         if let Some(project) = wrong {
             let said = project.last.as_ref().map(|last| last.reason.clone());
@@ -346,15 +354,12 @@ impl Survey {
     }
 }
 
-fn overall(first: &FirstLine, pause: Option<Pause>, pending: usize) -> Overall {
+const fn overall(first: &FirstLine) -> Overall {
     match first {
         FirstLine::Working { .. } => Overall::Working,
-        FirstLine::Attention { .. } => Overall::Attention,
+        FirstLine::Trouble { .. } | FirstLine::Attention { .. } => Overall::Attention,
         FirstLine::Paused { .. } => Overall::Paused,
         FirstLine::Proposals { .. } => Overall::WaitingForReview,
-        FirstLine::Waiting { .. } | FirstLine::Next { .. } | FirstLine::Nothing => {
-            debug_assert!(pause.is_none() && pending == 0);
-            Overall::Asleep
-        }
+        FirstLine::Waiting { .. } | FirstLine::Next { .. } | FirstLine::Nothing => Overall::Asleep,
     }
 }

@@ -1,14 +1,13 @@
 //! The supervisor at work: look, start what may begin, wait for the next reason to look.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use skillopt_core::schedule::{Pause, Surroundings};
+use skillopt_core::schedule::Surroundings;
 use skillopt_core::{Instant, Problem};
 use skillopt_models::CancelToken;
-use skillopt_store::{Paths, data, locks, scheduled};
+use skillopt_store::{Paths, locks, scheduled};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
@@ -18,7 +17,7 @@ use super::look::new_sessions;
 use super::order;
 use super::poke::Ear;
 use super::settle::{Night, Stopped, settle};
-use super::state::{Overall, Supervising, SupervisorState};
+use super::state::{FirstLine, Overall, Supervising, SupervisorState};
 use super::survey::{Held, Plan, Start, Survey};
 use super::{Launch, surroundings};
 use crate::context::App;
@@ -42,7 +41,6 @@ pub struct Supervisor;
 /// What a host holds of its supervisor. Cheap to clone.
 #[derive(Clone)]
 pub struct Handle {
-    app: App,
     /// Dropped when nights that end with this get no more time.
     hurry: CancelToken,
     words: mpsc::UnboundedSender<Word>,
@@ -71,8 +69,10 @@ impl Supervisor {
         let (sender, state) = watch::channel(SupervisorState::nothing_yet());
         let (exits_in, exits) = mpsc::unbounded_channel();
         let hurry = CancelToken::new();
+        #[cfg(target_os = "linux")]
+        let environment = Arc::clone(&app.environment);
         let work = Work {
-            app: app.clone(),
+            app,
             launch,
             words: received,
             state: sender,
@@ -88,13 +88,12 @@ impl Supervisor {
             hold_back: None,
             #[cfg(target_os = "linux")]
             _wakings: tokio::task::JoinSet::from_iter([look_after_sleep(
-                Arc::clone(&app.environment),
+                environment,
                 words.downgrade(),
             )]),
         };
         let task = tokio::spawn(work.run());
         Handle {
-            app,
             hurry,
             words,
             state,
@@ -116,39 +115,19 @@ impl Handle {
         let _ = self.words.send(Word::Look);
     }
 
-    /// See [`order::run_now`].
-    pub fn run_now(&self, project: &str) -> Result<(), Problem> {
-        self.then_look(order::run_now(&self.app, project))
-    }
-
     /// As [`order::cancel`]; and a night that this supervisor has started is ended even when it cannot
     /// read its order, because it has not been written down yet or hangs.
-    pub fn cancel(&self, project: &str) -> Result<bool, Problem> {
+    pub fn cancel(&self, app: &App, project: &str) -> Result<bool, Problem> {
         let ours = self
             .state
             .borrow()
             .projects
             .iter()
             .any(|one| one.id == project && one.running.is_some());
-        let found = order::cancel(&self.app, project)?;
+        let found = order::cancel(app, project)?;
         // One that has ended has no nights left.
         let _ = self.words.send(Word::End(project.to_owned()));
         Ok(found || ours)
-    }
-
-    /// See [`order::pause`].
-    pub fn pause(&self, pause: Pause) -> Result<(), Problem> {
-        self.then_look(order::pause(&self.app, pause))
-    }
-
-    /// See [`order::resume`].
-    pub fn resume(&self) -> Result<bool, Problem> {
-        self.then_look(order::resume(&self.app))
-    }
-
-    fn then_look<T>(&self, result: Result<T, Problem>) -> Result<T, Problem> {
-        self.poke();
-        result
     }
 
     /// Gives the nights that [`shutdown`](Self::shutdown) ends no more time.
@@ -447,7 +426,7 @@ impl Work {
             }),
             ..RunInput::default()
         };
-        let log = data::open_log(&self.app.paths).map_or_else(|_| Stdio::null(), Stdio::from);
+        let log = crate::log::for_a_program(&self.app.paths);
         let night = Night {
             slot: start.due.as_ref().map(|due| due.slot),
             caught_up: start.caught_up,
@@ -524,6 +503,9 @@ impl Work {
     fn say_trouble(&mut self, message: String) {
         self.state.send_modify(|state| {
             state.overall = Overall::Attention;
+            state.first_line = FirstLine::Trouble {
+                reason: message.clone(),
+            };
             state.sentence.clone_from(&message);
             state.trouble = Some(message);
         });
