@@ -11,6 +11,8 @@ export async function hostile(chrome, url) {
   assert.ok(text.includes('<b>bold</b>'), 'markup is shown as it is written');
   assert.ok(text.length < 20_000, `${text.length} characters of the diff are drawn`);
   assert.ok(text.includes('more characters'), 'what was cut is said');
+  const rules = await page.locator('.rule').nth(2).innerText();
+  assert.ok(rules.length < 20_000 && rules.includes('more characters'), `${rules.length} characters of a rule are drawn`);
   await page.locator('.request').first().click();
   await page.locator('.replies').waitFor();
   const seen = await page.evaluate(() => ({

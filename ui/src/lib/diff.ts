@@ -11,6 +11,14 @@ export type Row =
   | { kind: 'pair'; left: DiffLine | null; right: DiffLine | null; cut: number }
   | { kind: 'fold'; id: number; lines: number };
 
+/** At most so many characters of a text, and never half of a surrogate pair. */
+export function beginning(text: string, room: number): string {
+  let end = Math.min(room, text.length);
+  const last = text.charCodeAt(end - 1);
+  if (end < text.length && last >= 0xd800 && last <= 0xdbff) end -= 1;
+  return text.slice(0, end);
+}
+
 /** A line with at most {@link LONGEST_LINE} characters, and how many were left out. */
 export function cut(line: DiffLine): { line: DiffLine; cut: number } {
   const length = line.parts.reduce((sum, part) => sum + part.text.length, 0);
@@ -19,11 +27,7 @@ export function cut(line: DiffLine): { line: DiffLine; cut: number } {
   const parts: DiffPart[] = [];
   for (const part of line.parts) {
     if (room <= 0) break;
-    // Never half of a surrogate pair.
-    let end = Math.min(room, part.text.length);
-    const last = part.text.charCodeAt(end - 1);
-    if (end < part.text.length && last >= 0xd800 && last <= 0xdbff) end -= 1;
-    parts.push({ ...part, text: part.text.slice(0, end) });
+    parts.push({ ...part, text: beginning(part.text, room) });
     room -= part.text.length;
   }
   return { line: { ...line, parts }, cut: length - LONGEST_LINE };

@@ -315,7 +315,7 @@ export function hostile(): ProposalShown[] {
       path: `/home/ana/${nasty}/SKILL.md`,
       text_before: '',
       text_after: `- ${nasty}\n- ${controls}\n- ${long}\n`,
-      rules: [rule(1, nasty, nasty, [nasty]), rule(2, controls, '', [controls])],
+      rules: [rule(1, nasty, nasty, [nasty]), rule(2, controls, '', [controls]), rule(3, long, long, [long])],
       diff: [nasty, controls, long].map((text, index) => ({ change: 'added', before: null, after: index + 1, parts: [{ text: `- ${text}`, changed: false }] })),
       replies: { 't-1': { before: { text: nasty, why: nasty }, after: { text: long, why: '' } } },
       warnings: [nasty],
