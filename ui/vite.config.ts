@@ -7,7 +7,7 @@ export default defineConfig({
   base: './',
   server: { host: '127.0.0.1', port: 5180, strictPort: true },
   build: { target: 'es2022', sourcemap: false, chunkSizeWarningLimit: 1_000 },
-  // Components are tested as a browser runs them.
-  ...(process.env['VITEST'] ? { resolve: { conditions: ['browser'] } } : {}),
-  test: { environment: 'jsdom', include: ['src/**/*.test.ts'] },
+  // Components are tested as a browser runs them; a test reads a page of docs/.
+  ...(process.env['VITEST'] ? { resolve: { conditions: ['browser'] }, server: { fs: { allow: ['..'] } } } : {}),
+  test: { environment: 'jsdom', include: ['src/**/*.test.ts'], testTimeout: 60_000 },
 });

@@ -1,55 +1,102 @@
 //! What the front end can call. Everything that is a command of the app is one call.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use serde_json::Value;
 use skillopt_app::Problem;
-use skillopt_app::commands::{self, Command, Output};
+use skillopt_app::commands::{self, Output};
 use skillopt_app::context::App;
+use skillopt_app::types::Keyring;
 use tauri::{AppHandle, State};
 
+use crate::asked;
 use crate::autostart;
 use crate::folders::{self, Folder};
 use crate::place::Place;
 use crate::surroundings;
-use crate::windows;
+use crate::windows::{self, What};
 
 /// What the windows of this process work with.
-pub(crate) struct Shell(Result<App, Problem>);
+pub(crate) struct Shell(Mutex<Result<App, Problem>>);
 
 impl Shell {
-    /// Opens the store. When that cannot be done, every call says why.
+    /// Opens the store. When that cannot be done, every call tries again, and says why.
     pub(crate) fn open() -> Self {
-        Self(surroundings::app())
+        Self(Mutex::new(surroundings::app()))
     }
 
-    fn app(&self) -> Result<&App, Problem> {
-        self.0.as_ref().map_err(Clone::clone)
+    /// What one command works with. Blocks on the disk while the store could not be opened yet.
+    fn app(&self) -> Result<App, Problem> {
+        let mut opened = self.opened();
+        if opened.is_err() {
+            *opened = surroundings::app();
+        }
+        let app = opened.as_ref().map_err(Clone::clone)?.clone();
+        Ok(App {
+            // It is read once by each that has it: a key that was kept meanwhile is found by the next command.
+            keyring: Keyring::of_the_system(),
+            ..app
+        })
     }
 
-    /// Changes whenever another process has written to the store.
-    pub(crate) fn version(&self) -> Option<i64> {
-        self.0.as_ref().ok()?.store.version().ok()
+    /// What others may have changed, at this moment; nothing while the store could not be opened.
+    pub(crate) fn seen(&self) -> Option<Seen> {
+        let opened = self.opened();
+        let app = opened.as_ref().ok()?;
+        let settings = app.config();
+        Some(Seen {
+            store: app.store.version().ok(),
+            // Settings are replaced as a whole, which their folder shows; an editor may write into them.
+            settings: [
+                settings.user.parent(),
+                Some(settings.user.as_path()),
+                Some(settings.projects.as_path()),
+            ]
+            .map(|path| path?.metadata().ok()?.modified().ok()),
+        })
     }
+
+    fn opened(&self) -> MutexGuard<'_, Result<App, Problem>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What other processes change, by signs that are quick to read: compared, it says that they did.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// Differs after another process has written to the store.
+    pub(crate) store: Option<i64>,
+    /// When the files of settings were written.
+    pub(crate) settings: [Option<SystemTime>; 3],
 }
 
 /// Carries out a command, given as `{"command": name, "input": …}`.
 #[tauri::command]
 pub(crate) async fn execute(
+    app: AppHandle,
     shell: State<'_, Arc<Shell>>,
     command: Value,
 ) -> Result<Output, Problem> {
-    let command: Command =
-        serde_json::from_value(command).map_err(|error| windows::unreadable(&error))?;
-    let app = shell.app()?.clone();
+    let command = asked::read(command)?;
+    let writes = command.writes();
+    let shell = Arc::clone(&shell);
     let runtime = tokio::runtime::Handle::current();
     // Commands read files, and do not move between threads while they wait.
     let done = tokio::task::spawn_blocking(move || {
+        let app = shell.app()?;
         let output = runtime.block_on(commands::execute(&app, command));
-        skillopt_app::supervisor::look_again(&app);
+        if writes {
+            skillopt_app::supervisor::look_again(&app);
+        }
         output
-    });
-    done.await.map_err(|error| {
+    })
+    .await;
+    if writes {
+        // The store tells a connection of what others write, never of what it wrote itself.
+        windows::tell(&app, What::Everything);
+    }
+    done.map_err(|error| {
         Problem::temporary(
             "command_failed",
             format!("The command ended unexpectedly: {error}."),

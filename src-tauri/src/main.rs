@@ -11,6 +11,7 @@
     reason = "a program of its own, started from terminals too"
 )]
 
+mod asked;
 mod autostart;
 mod calls;
 mod display;

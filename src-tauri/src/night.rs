@@ -28,7 +28,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
 
 fn tonight(words: &[String]) -> Result<(String, u8), Problem> {
     let input: RunInput = match words {
-        [text] => serde_json::from_str(text).map_err(|error| crate::windows::unreadable(&error))?,
+        [text] => serde_json::from_str(text).map_err(|error| crate::asked::unreadable(&error))?,
         _ => {
             return Err(Problem::permanent(
                 "usage",

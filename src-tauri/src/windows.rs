@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use skillopt_app::Problem;
-use tauri::{AppHandle, Emitter, Manager, WebviewUrl, WebviewWindowBuilder};
+use tauri::webview::NewWindowResponse;
+use tauri::{AppHandle, Emitter, Manager, Url, WebviewUrl, WebviewWindowBuilder};
 
 use crate::calls::{self, Shell};
 use crate::display::Display;
@@ -15,8 +15,8 @@ use crate::opened;
 use crate::place::Place;
 
 /// The one event the front end hears.
-pub(crate) const EVENT: &str = "skillopt";
-/// How often the store is asked whether another process has written.
+const EVENT: &str = "skillopt";
+/// How often it is looked whether another process has written.
 const LOOK: Duration = Duration::from_millis(700);
 
 /// What the tray sends to its windows: one JSON object per line on standard input.
@@ -30,9 +30,22 @@ pub(crate) enum FromTray {
 /// What the front end is told: to look again.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub(crate) enum Told {
-    /// Something in the store has changed.
-    Changed,
+enum Told {
+    /// Something has changed.
+    Changed {
+        /// What it may be.
+        what: What,
+    },
+}
+
+/// What may have changed.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum What {
+    /// Store, settings and keyring: somebody has done something.
+    Everything,
+    /// The store alone: most often a night that works.
+    Store,
 }
 
 /// Shows a window until the last one is closed.
@@ -103,8 +116,28 @@ pub(crate) fn show(app: &AppHandle, place: &Place) -> tauri::Result<()> {
     .title("SkillOpt")
     .inner_size(width, height)
     .min_inner_size(560.0, 420.0)
+    // Files that are dropped are for the page: answers to questions. Tauri would keep them for itself.
+    .disable_drag_drop_handler()
+    // The pages are all there is to see; whatever a text of a model leads to is not opened here.
+    .on_navigation(is_ours)
+    .on_new_window(|_, _| NewWindowResponse::Deny)
     .build()?;
     Ok(())
+}
+
+/// Whether an address is one of the pages that were built in.
+fn is_ours(address: &Url) -> bool {
+    match address.scheme() {
+        "tauri" => address.host_str() == Some("localhost"),
+        // How WebView2 names them.
+        "http" | "https" => cfg!(windows) && address.host_str() == Some("tauri.localhost"),
+        _ => false,
+    }
+}
+
+/// Tells every window of this process that something has changed; whether they can still be told.
+pub(crate) fn tell(app: &AppHandle, what: What) -> bool {
+    app.emit(EVENT, Told::Changed { what }).is_ok()
 }
 
 fn listen_to_the_tray(app: AppHandle) {
@@ -132,28 +165,48 @@ fn listen_to_the_tray(app: AppHandle) {
     });
 }
 
-/// Tells the front end when another process has written to the store.
+/// Tells the front end when another process has written to the store or to the settings.
 fn tell_of_changes(app: AppHandle, shell: Arc<Shell>) {
     std::thread::spawn(move || {
-        let mut seen = shell.version();
+        let mut seen = shell.seen();
         loop {
             std::thread::sleep(LOOK);
-            let now = shell.version();
-            if now != seen {
-                seen = now;
-                if app.emit(EVENT, Told::Changed).is_err() {
-                    return;
-                }
+            let now = shell.seen();
+            if now == seen {
+                continue;
+            }
+            let what = match (&seen, &now) {
+                (Some(before), Some(now)) if before.settings == now.settings => What::Store,
+                _ => What::Everything,
+            };
+            seen = now;
+            if !tell(&app, what) {
+                return;
             }
         }
     });
 }
 
-/// A problem when a command cannot even be read.
-pub(crate) fn unreadable(error: &serde_json::Error) -> Problem {
-    Problem::permanent(
-        "command_unreadable",
-        format!("The window asked for something this program does not know: {error}."),
-        "Close the window and open it again; if that does not help, install the program again.",
-    )
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_goes_nowhere_but_to_its_pages() {
+        let ours = |address: &str| is_ours(&address.parse().unwrap());
+        assert!(ours("tauri://localhost/index.html#/review"));
+        assert_eq!(ours("http://tauri.localhost/index.html"), cfg!(windows));
+        for address in [
+            "https://example.org/",
+            "http://127.0.0.1:5180/",
+            "http://tauri.localhost.example.org/",
+            "tauri://example.org/",
+            "file:///etc/passwd",
+            "data:text/html,x",
+            "about:blank",
+            "javascript:alert(1)",
+        ] {
+            assert!(!ours(address), "{address}");
+        }
+    }
 }

@@ -11,6 +11,8 @@ import { chromium } from 'playwright-core';
 const require = createRequire(import.meta.url);
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 export const DIST = fileURLToPath(new URL('../dist', import.meta.url));
+/** As closed as in the app. */
+const POLICY = JSON.parse(readFileSync(new URL('../../src-tauri/tauri.conf.json', import.meta.url), 'utf8')).app.security.csp;
 /** Half past eight in the morning in Berlin. */
 const NOW = new Date('2026-11-29T07:30:00Z');
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
@@ -39,8 +41,7 @@ export async function serve() {
       return;
     }
     response.setHeader('content-type', TYPES[extname(file)] ?? 'application/octet-stream');
-    // As closed as in the app.
-    response.setHeader('content-security-policy', "default-src 'self'");
+    response.setHeader('content-security-policy', POLICY);
     createReadStream(file).pipe(response);
   });
   await new Promise((ready) => server.listen(0, '127.0.0.1', ready));

@@ -1,6 +1,8 @@
 //! The one list of commands. CLI, tray, window and MCP are derived from it; a command that is missing
 //! in one of them does not compile there.
 
+mod writes;
+
 use serde::{Deserialize, Serialize};
 use skillopt_core::Problem;
 

@@ -16,3 +16,4 @@ mod package;
 mod panel;
 mod person;
 mod story;
+mod window;

@@ -1,5 +1,5 @@
 /** What the front end knows of the engine: its commands, the few calls of the shell, and its events. */
-import type { Commands, Problem, SupervisorState } from './generated';
+import type { Commands, Problem } from './generated';
 
 export type * from './generated';
 
@@ -28,11 +28,14 @@ export interface ShellCalls {
   autostart: { input: { on?: boolean }; output: boolean };
 }
 
-/** What happens elsewhere. A hint to look again; nothing is decided from it. */
-export type BackendEvent =
-  | { kind: 'changed' }
-  | { kind: 'progress'; project: string; stage: string; calls_done: number; calls: number }
-  | { kind: 'supervisor'; state: SupervisorState };
+/**
+ * Something may have changed: everything (store, settings, keyring), since somebody has done something, or the
+ * store alone, most often since a night works. A hint to look again; nothing is decided from it.
+ */
+export interface BackendEvent {
+  kind: 'changed';
+  what: 'everything' | 'store';
+}
 
 export interface Backend {
   /** Carries out a command of the engine. Rejects with a {@link Problem}. */

@@ -109,6 +109,11 @@ export function duration(from: string, to: string | Date, locale: string): strin
   return `${part(Math.floor(minutes / 60), 'hour')} ${part(minutes % 60, 'minute')}`;
 }
 
+/** The names of projects by their ids. */
+export function namesOf(projects: { id: string; name: string }[]): Record<string, string | undefined> {
+  return Object.fromEntries(projects.map(({ id, name }) => [id, name]));
+}
+
 /** The last part of a path, for a title; the whole stands beside it. */
 export function fileName(path: string): string {
   const parts = path.split(/[\\/]/).filter(Boolean);

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
+import page from '../../../docs/errors.md?raw';
+
 import type { Rule } from '../backend';
 import { asProblem } from '../backend';
 import { decision, delta } from '../backend/memory/proposals';
@@ -161,18 +163,29 @@ describe('words', () => {
       for (const [key, value] of Object.entries(a)) {
         const other = (b as Record<string, unknown>)[key];
         expect(typeof other, `${path}.${key}`).toBe(typeof value);
-        if (typeof value === 'object') compare(value as object, other as object, `${path}.${key}`);
+        if (typeof value === 'object' && value !== null) compare(value as object, other as object, `${path}.${key}`);
         if (typeof value === 'string') expect(other, `${path}.${key}`).not.toBe('');
       }
     };
-    compare(en, zh, 'strings');
+    // Titles of problems are only there where the engine's sentence is in another language.
+    compare({ ...en, problem: null }, { ...zh, problem: null }, 'strings');
     expect(zh.review.adopt).not.toBe(en.review.adopt);
+  });
+  it('name every problem of the page of errors, and no other', () => {
+    const codes = [...page.matchAll(/^\| `([a-z_]+)`/gm)].map(([, code]) => code!);
+    expect(codes.length).toBeGreaterThan(100);
+    // These two stand above the table.
+    expect(Object.keys(zh.problem).sort()).toEqual([...codes, 'file_io', 'file_permission'].sort());
+    const titles = Object.values(zh.problem);
+    expect(titles.filter((title) => !/\p{Script=Han}/u.test(title ?? ''))).toEqual([]);
   });
   it('say why a night waits', () => {
     const now = new Date();
     expect(inWords({ why: 'condition', for: 'power' }, now, en)).toBe('Waiting for power');
     expect(inWords({ why: 'condition', for: 'sessions', have: 2, want: 5 }, now, en)).toBe('Waiting for new sessions: 2 of 5');
     expect(inWords({ why: 'provider', busy: 'webshop' }, now, en)).toBe('Waiting for the night of webshop');
+    const put_off = { why: 'put_off', until: '2026-11-30T09:00:00', reason: 'Codex allows no more.' } as const;
+    expect(inWords(put_off, new Date('2026-11-29T22:00:00'), en)).toBe('Put off until tomorrow, 09:00 AM: Codex allows no more');
   });
 });
 

@@ -1,6 +1,6 @@
 /** Why a night waits, in words. */
 import type { Why } from '../backend';
-import { time } from './format';
+import { run } from './format';
 import type { Strings } from './strings/en';
 
 export function inWords(why: Why, now: Date, t: Strings): string {
@@ -12,7 +12,7 @@ export function inWords(why: Why, now: Date, t: Strings): string {
     case 'busy':
       return t.why.busy(why.holder);
     case 'put_off':
-      return t.why.put_off(time(why.until, now, t.locale, t.time));
+      return t.why.put_off(run(new Date(why.until), now, t.locale), why.reason.replace(/\.$/, ''));
     case 'folder_missing':
       return t.why.folder_missing;
     case 'nobody_supervises':

@@ -7,6 +7,7 @@ import {
   type CommandName,
   type Discovered,
   type Input,
+  type Last,
   type NightRow,
   type NightShown,
   type Output,
@@ -22,6 +23,31 @@ import {
 } from '../interface';
 import { ago, hostile, many, NO_SPEND, PROJECTS, SPEND, targetsOf, usual } from './proposals';
 import { InventedSettings } from './settings';
+
+const ALLOWED_AGAIN = ago(-3);
+const LEFT_OUT = ago(28).slice(0, 19);
+
+/** What tells every window to look again. */
+const WRITES: ReadonlySet<CommandName> = new Set<CommandName>([
+  'pause',
+  'resume',
+  'project add',
+  'project remove',
+  'project move',
+  'proposal adopt',
+  'proposal reject',
+  'proposal reopen',
+  'rollback',
+  'night cancel',
+  'night start',
+  'backend accept',
+  'backend use',
+  'key set',
+  'key remove',
+  'handoff answer',
+  'config set',
+  'data purge',
+]);
 
 type Handlers = { [C in CommandName]?: (input: Input<C>) => Output<C> };
 
@@ -80,7 +106,9 @@ export class MemoryBackend implements Backend {
     if (this.data === 'broken') {
       throw problem('database_corrupt', 'The database is damaged.', '`skillopt data restore --yes` puts it aside and goes on from the newest copy.');
     }
-    return structuredClone(handler(input));
+    const output = structuredClone(handler(input));
+    if (WRITES.has(command) && !('plan_only' in input && input.plan_only)) this.tell();
+    return output;
   }
 
   async shell<S extends keyof ShellCalls>(call: S, input: ShellCalls[S]['input']): Promise<ShellCalls[S]['output']> {
@@ -102,8 +130,8 @@ export class MemoryBackend implements Backend {
     return () => this.listeners.delete(listener);
   }
 
-  private tell(event: BackendEvent): void {
-    for (const listener of this.listeners) listener(event);
+  private tell(): void {
+    for (const listener of this.listeners) listener({ kind: 'changed', what: 'everything' });
   }
 
   private supervisor(): SupervisorState {
@@ -124,11 +152,11 @@ export class MemoryBackend implements Backend {
           due: waits,
           catching_up: false,
           requested: false,
-          waits: waits ? [{ why: 'condition', for: 'power' }] : [],
-          unknown: [],
+          waits: waits ? [{ why: 'put_off', until: ALLOWED_AGAIN, reason: 'Codex allows no more until 09:00; the night goes on then.' }] : [],
+          unknown: waits ? ['network'] : [],
           running: null,
-          last: null,
-          missed: null,
+          last: this.last(project.id),
+          missed: index === 1 ? { slot: LEFT_OUT, reason: 'Missed: waiting for power.' } : null,
           pending: 1,
           failures: 0,
           problem: null,
@@ -139,6 +167,14 @@ export class MemoryBackend implements Backend {
       supervising: { by: 'here' },
       trouble: null,
     };
+  }
+
+  /** How the last night of a project ended. */
+  private last(project: string): Last | null {
+    const night = this.nights.find((one) => one.project === project && one.outcome !== null);
+    if (!night?.outcome) return null;
+    const { id, outcome, reason, ended_at } = night;
+    return { night: id, outcome, reason, ended_at, caught_up_for: null };
   }
 
   /** The next five nights of a project. */
@@ -181,7 +217,6 @@ export class MemoryBackend implements Backend {
       Object.assign(made, { state, reason });
       for (const rule of made.rules) rule.adopted = state === 'adopted';
     }
-    this.tell({ kind: 'changed' });
   }
 
   private adopt(input: Input<'proposal adopt'>): AdoptOutput {
@@ -302,7 +337,6 @@ export class MemoryBackend implements Backend {
       const night = this.nights.find((row) => row.id === id);
       if (!night) throw problem('night_unknown', 'No night of this project is unfinished.', '');
       Object.assign(night, { state: 'ended', outcome: 'interrupted', reason: 'Ended by you.' });
-      this.tell({ kind: 'changed' });
       return { id: night.id, told: false };
     },
     spend: () => ({
@@ -362,13 +396,11 @@ export class MemoryBackend implements Backend {
               ? new Date(`${until}T00:00`)
               : null;
       this.pause = ends ? { kind: 'until', until: ends.toISOString() } : { kind: 'forever' };
-      this.tell({ kind: 'changed' });
       return { pause: this.pause, was_paused: false, message: 'No night begins by itself.' };
     },
     resume: () => {
       const was_paused = this.pause !== null;
       this.pause = null;
-      this.tell({ kind: 'changed' });
       return { pause: null, was_paused, message: 'Nights begin by themselves again.' };
     },
     'night start': ({ project }) => {

@@ -1,5 +1,6 @@
 /** 简体中文。形状与英文相同。 */
 import type { Strings } from './en';
+import { problems } from './problems.zh';
 
 export const zh: Strings = {
   locale: 'zh-CN',
@@ -62,12 +63,22 @@ export const zh: Strings = {
     sessions: (have, want) => `等待新会话：${have}/${want}`,
     provider: (busy) => `等待 ${busy} 的夜间运行结束`,
     busy: (holder) => `另一个进程正在处理（${holder}）`,
-    put_off: (until) => `推迟到${until}`,
+    put_off: (until, reason) => `推迟到${until}：${reason}`,
     folder_missing: '文件夹不存在',
     nobody_supervises: '应用现在不运行夜间任务',
   },
+  unknown: {
+    power: '是否接通电源',
+    network: '网络是否按流量计费',
+    idle: '电脑空闲了多久',
+    sessions: '有多少新会话',
+  },
   overview: {
     title: '概览',
+    nobodySupervises: '现在不会自动开始夜间运行：托盘应用和 `skillopt daemon` 都没有运行。请启动其中之一。',
+    unknown: (what) => `无法得知，不作为等待的理由：${what}`,
+    missed: (when) => `${when}的夜间运行没有进行。`,
+    caughtUp: (when) => `补上${when}的运行`,
     decisions: '等待你的决定',
     projects: '项目',
     rules: (count) => `${count} 条规则`,
@@ -295,6 +306,7 @@ export const zh: Strings = {
     'models.target_model': '执行任务的模型',
     'models.optimizer_model': '提出修改的模型',
     'models.endpoint': '模型服务器地址',
+    'models.api_key_env': '密钥的名称',
     'schedule.nightly': '自动运行',
     'schedule.hour': '小时',
     'schedule.minute': '分钟',
@@ -317,6 +329,11 @@ export const zh: Strings = {
     'privacy.evidence_days': '保留提示和回答（天）',
     'privacy.false_alarms': '看似机密但并非机密的文本',
   },
+  choice: {
+    'desktop.language': { system: '与会话相同', en: 'English', zh: '简体中文' },
+    'desktop.theme': { system: '与桌面相同', light: '浅色', dark: '深色' },
+    'desktop.notifications': { all: '全部', decisions: '仅决定和问题', off: '无' },
+  },
   settings: {
     title: '设置',
     models: '模型',
@@ -326,6 +343,8 @@ export const zh: Strings = {
     testing: '正在询问…',
     works: (model, ms) => `可用：${model || '已回答'}，${(ms / 1000).toFixed(1)} 秒`,
     ready: '就绪',
+    moreModels: (count) => `再显示 ${count} 个尚需设置的`,
+    fewerModels: '只显示可用的',
     used: '使用中',
     credentials: '密钥',
     credentialsText: '保存在这台电脑的钥匙串中。绝不写入文件、命令行或日志。',
@@ -402,6 +421,7 @@ export const zh: Strings = {
     hourText: '在电脑醒着、接通电源且网络允许的时候。',
     dryText: '夜间运行现在会做什么，不花钱。不询问，也不写入。',
     dryRun: '试运行',
+    dryNone: '没有选择项目：请返回勾选一个，或以后添加。',
     finish: '完成',
     next: '下一步',
     previous: '上一步',
@@ -421,16 +441,16 @@ export const zh: Strings = {
     refused: (why) => `不是有效回答：${why}`,
     progress: (done, of) => `已回答 ${done}/${of}`,
     complete: '全部已回答。夜间运行会自动继续。',
-    resume: '现在继续运行',
+    completeAlone: '全部已回答。托盘应用或 `skillopt daemon` 运行时，夜间运行会继续。',
     emptyTitle: '没有等待的问题',
     emptyText: '使用“handoff”后端时，夜间运行把问题写在这里，由人或其他程序回答。',
     emptyAction: '前往概览',
-    folder: '文件夹',
-    drop: '把回答文件拖到这里',
+    drop: '把回答文件拖到这里，或放入',
     dropUnknown: (name) => `${name} 不是以这些问题命名的。`,
     limit: (tokens) => `至多 ${tokens} 词元`,
     sample: (number) => `第 ${number} 份`,
   },
+  problem: problems,
   keys: {
     title: '按键',
     global: '任何地方',
