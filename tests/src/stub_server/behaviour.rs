@@ -97,6 +97,12 @@ impl Behaviour {
     /// 403.
     #[must_use]
     pub fn forbidden() -> Self {
+        Self::error(403, "Your key has been disabled.", "forbidden")
+    }
+
+    /// 403 for the model.
+    #[must_use]
+    pub fn forbidden_model() -> Self {
         Self::error(403, "Your account may not use this model.", "forbidden")
     }
 

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use skillopt_tests::stub_server::{Behaviour, Ending, StubServer};
 
-/// A failure: its name, what the server does, and what must come of it (`answered` or a code, tries,
+/// A failure: its name, what is done, and what must come of it (`answered` or a code, tries,
 /// whether it counts as spent).
-pub(crate) struct Row {
+pub(crate) struct Row<S = Serves> {
     pub(crate) name: &'static str,
-    pub(crate) serves: Serves,
+    pub(crate) serves: S,
     pub(crate) outcome: &'static str,
     pub(crate) tries: usize,
     pub(crate) counts: bool,
@@ -45,6 +45,13 @@ pub(crate) fn rows(elsewhere: &StubServer) -> Vec<Row> {
     vec![
         row("401", Behaviour::unauthorized(), "sign_in_needed", 1, false),
         row("403", Behaviour::forbidden(), "sign_in_needed", 1, false),
+        row(
+            "403 for the model",
+            Behaviour::forbidden_model(),
+            "backend_misconfigured",
+            1,
+            false,
+        ),
         row(
             "404 for the model",
             Behaviour::no_such_model(),

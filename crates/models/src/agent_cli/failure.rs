@@ -58,7 +58,7 @@ static TOO_LONG: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Said with a failure, what makes it a model that the account does not have.
 static NO_MODEL: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\bmodel\b.{0,80}\b(?:not found|does not exist|is not supported|not available|is unknown)\b|\b(?:unknown|invalid) model\b|\bmodel_not_found\b|\bmodel not found\b|ProviderModelNotFound")
+    Regex::new(r"(?i)\bmodel\b.{0,80}\b(?:not found|does not exist|is not supported|not available|is unknown)\b|\b(?:unknown|invalid) model\b|\bmodel_not_found\b|\bmodel not found\b|\b(?:no access to|not have access to|may not use|not allowed to use)\b.{0,30}\bmodel\b|ProviderModelNotFound")
         .expect("a fixed pattern")
 });
 

@@ -221,6 +221,16 @@ pub(super) fn meaning(
                 "Set models.endpoint to the final address.",
             )
         }
+        403 if has(&["flagged", "moderation", "content_policy", "content policy"]) => {
+            CallError::Refused { detail }
+        }
+        403 if names_model(said, asked.model) => asked.misconfigured(
+            format!(
+                "this sign-in may not use the model {} ({detail})",
+                asked.model
+            ),
+            "Set models.model to a model that your account may use, or have this one allowed for it.",
+        ),
         401 | 403 => CallError::SignInNeeded { provider, detail },
         402 => asked.limited(reset_time(&said.message, asked.now, asked.zone), detail),
         400 | 422 if has(&["api key not valid", "api_key_invalid", "invalid_api_key"]) => {
@@ -268,6 +278,19 @@ pub(super) fn meaning(
         500..=599 => asked.unavailable(detail, true),
         _ => CallError::Refused { detail },
     }
+}
+
+/// Whether an error is about the model: it says its name, or the word as a word of its own. The scope
+/// `model.request` that a key lacks is none.
+fn names_model(said: &Said, model: &str) -> bool {
+    let message = said.message.to_ascii_lowercase();
+    let mut words = message
+        .split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | ':')))
+        .map(|word| word.trim_matches(['.', ':']));
+    let asked = model.to_ascii_lowercase();
+    said.parameter == "model"
+        || said.code.to_ascii_lowercase().starts_with("model_not_")
+        || words.any(|word| word == "model" || (!word.is_empty() && word == asked))
 }
 
 /// Whether the request was too long, said by status or in the words of the usual servers.
@@ -437,6 +460,39 @@ mod tests {
             &Said::read(body),
             &asked(&TimeZone::UTC),
         )
+    }
+
+    #[test]
+    fn a_model_that_is_not_allowed_is_no_missing_sign_in() {
+        for (body, code) in [
+            // OpenAI, for a project without it.
+            (
+                r#"{"error":{"message":"Project `proj_x` does not have access to model `gpt-9`","type":"invalid_request_error","param":null,"code":"model_not_found"}}"#,
+                "backend_misconfigured",
+            ),
+            // Amazon Bedrock.
+            (
+                r#"{"message":"You don't have access to the model with the specified model ID."}"#,
+                "backend_misconfigured",
+            ),
+            // Anthropic; nothing is said of a model.
+            (
+                r#"{"error":{"type":"permission_error","message":"Your API key does not have permission to use the specified resource"}}"#,
+                "sign_in_needed",
+            ),
+            // OpenAI, for a key with few rights.
+            (
+                r#"{"error":{"message":"You have insufficient permissions for this operation. Missing scopes: model.request."}}"#,
+                "sign_in_needed",
+            ),
+            // OpenRouter.
+            (
+                r#"{"error":{"code":403,"message":"The chosen model requires moderation and your input was flagged"}}"#,
+                "reply_refused",
+            ),
+        ] {
+            assert_eq!(meaning_of(403, &[], body).code(), code, "{body}");
+        }
     }
 
     #[test]

@@ -67,6 +67,12 @@ fn failures_as_real_versions_word_them() {
             "sign_in_needed",
         ),
         (
+            Some(403),
+            "",
+            "403 Your organization does not have access to this model.",
+            "backend_misconfigured",
+        ),
+        (
             None,
             "",
             "The model `gpt-9` does not exist or you do not have access to it.",
