@@ -37,6 +37,7 @@ async fn backend(settings: &Settings) -> Arc<dyn Backend> {
         environment: &environment,
         keyring: &Keyring::nowhere(),
         handoff: "/nowhere".into(),
+        agents: None,
         clock: Arc::new(SystemClock),
         cancel: &cancel,
     };

@@ -266,3 +266,84 @@ fn what_is_left_of_a_codex_plan_is_in_the_users_sessions() {
     let json = with("--reserve-percent=19");
     assert_eq!(json["outcome"], "proposed", "{json}");
 }
+
+#[test]
+fn what_an_agent_cannot_be_told_is_in_the_report_and_with_the_doctor() {
+    let stub = install(Dialect::Cursor, [Mode::Honest]);
+    let home = Home::with_sample(PROGRAM);
+    let path = format!("--cursor-path={}", stub.path().display());
+    let words = [
+        "--backend=cursor",
+        &path,
+        "--accept-terms=cursor",
+        "--reasoning-effort=high",
+        "--temperature=0.5",
+    ];
+    let note = "cursor cannot be told what models.reasoning_effort or models.temperature says; it is asked without.";
+    let doctor = home.run(&[&["doctor"], &words[..]].concat()).out;
+    assert!(doctor.contains(note), "{doctor}");
+    let night = home.run(
+        &[
+            &["sleep", "run", "--model-miner=false", "--json"],
+            &words[..],
+        ]
+        .concat(),
+    );
+    let report = night.json();
+    let notes: Vec<&str> = report["notes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|note| note.as_str())
+        .collect();
+    assert!(notes.contains(&note), "{report:#}");
+}
+
+#[test]
+fn a_program_is_asked_about_itself_once_for_each_version_whichever_process_asks() {
+    let stub = install(Dialect::Claude, [Mode::Honest]);
+    // A file of its own: other tests make and remove further names of the same one.
+    let program = stub.path();
+    let own = |text: &str| {
+        std::fs::remove_file(&program).unwrap();
+        std::fs::copy(env!("CARGO_BIN_EXE_stub-agent"), &program).unwrap();
+        // Two versions are hardly ever of one size.
+        let mut file = std::fs::OpenOptions::new()
+            .append(true)
+            .open(&program)
+            .unwrap();
+        std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+    };
+    own("");
+    let home = Home::with_sample(PROGRAM);
+    let path = format!("--claude-path={}", program.display());
+    let asked = || {
+        let count = |word: &str| {
+            let calls = stub.calls();
+            calls.iter().filter(|call| call.arguments == [word]).count()
+        };
+        (count("--version"), count("--help"))
+    };
+    let look = || {
+        let doctor = home.run(&["doctor", "--backend=claude", &path, "--accept-terms=claude"]);
+        assert!(
+            doctor.out.contains("The backends can be used."),
+            "{}",
+            doctor.out
+        );
+    };
+    look();
+    assert_eq!(asked(), (1, 1));
+    look();
+    assert_eq!(asked(), (1, 1), "another process knows it");
+    own("a later version");
+    look();
+    assert_eq!(asked(), (2, 2), "the file is another one");
+    // What was kept is only a memory.
+    let kept = home.data().join("agents");
+    for file in std::fs::read_dir(&kept).unwrap() {
+        std::fs::write(file.unwrap().path(), "{").unwrap();
+    }
+    look();
+    assert_eq!(asked(), (3, 3));
+}

@@ -587,3 +587,87 @@ async fn whether_somebody_is_signed_in_is_told_without_a_call() {
         assert_eq!(stub.asked().len() + out.asked().len(), 0);
     }
 }
+
+#[tokio::test]
+async fn how_hard_to_think_is_passed_on_or_owned_up_to() {
+    let version = |dialect| match dialect {
+        Dialect::Claude => ("2.1.0", "--effort"),
+        Dialect::Copilot => ("1.0.0", "--reasoning-effort"),
+        Dialect::OpenCode => ("1.0.0", "--variant"),
+        Dialect::Pi => ("0.70.0", "--thinking"),
+        // Codex has it as a key of its configuration; Cursor has none.
+        Dialect::Codex | Dialect::Cursor => ("", ""),
+    };
+    for dialect in Dialect::ALL {
+        let stub = install(dialect, [Mode::reply("OK.")]);
+        let told = Options {
+            effort: "high".to_owned(),
+            temperature: Some(0.25),
+            ..options(stub.path())
+        };
+        let backend = open(dialect, told).await.unwrap();
+        ask(&backend).await.unwrap();
+        let called = stub.asked().remove(0);
+        let arguments = called.arguments.join(" ");
+        let expected = match dialect {
+            Dialect::Claude => "--effort=high",
+            Dialect::Codex => "--config model_reasoning_effort=\"high\"",
+            Dialect::Copilot => "--reasoning-effort=high",
+            Dialect::OpenCode => "--variant=high",
+            Dialect::Pi => "--thinking high",
+            Dialect::Cursor => "",
+        };
+        assert!(arguments.contains(expected), "{dialect:?}: {arguments}");
+        let effort_reaches = dialect != Dialect::Cursor;
+        assert_eq!(
+            backend.id().system_mode.ends_with(" effort=high"),
+            effort_reaches,
+            "{dialect:?}: other answers have another key"
+        );
+        let mut unheard = Vec::new();
+        if !effort_reaches {
+            unheard.push("models.reasoning_effort");
+        }
+        if dialect == Dialect::OpenCode {
+            let config: Value =
+                serde_json::from_str(&called.environment["OPENCODE_CONFIG_CONTENT"]).unwrap();
+            assert_eq!(config["agent"]["skillopt"]["temperature"], 0.25);
+        } else {
+            unheard.push("models.temperature");
+        }
+        assert_eq!(backend.unheard(), unheard, "{dialect:?}");
+
+        // Who says nothing gets nothing, and nothing is said.
+        let stub = install(dialect, [Mode::reply("OK.")]);
+        let backend = open(dialect, options(stub.path())).await.unwrap();
+        ask(&backend).await.unwrap();
+        let arguments = stub.asked().remove(0).arguments.join(" ");
+        assert!(
+            !arguments.contains("effort") && !arguments.contains("--thinking"),
+            "{dialect:?}: {arguments}"
+        );
+        assert!(backend.unheard().is_empty(), "{dialect:?}");
+
+        // A version without the option.
+        let (number, option) = version(dialect);
+        if number.is_empty() {
+            continue;
+        }
+        let program = Path::new(env!("CARGO_BIN_EXE_stub-agent"));
+        let old =
+            StubCli::install_version(dialect, program, number, &[option], [Mode::reply("OK.")]);
+        let told = Options {
+            effort: "high".to_owned(),
+            ..options(old.path())
+        };
+        let backend = open(dialect, told).await.unwrap();
+        ask(&backend).await.unwrap();
+        let arguments = old.asked().remove(0).arguments.join(" ");
+        assert!(!arguments.contains(option), "{dialect:?}: {arguments}");
+        assert_eq!(
+            backend.unheard(),
+            ["models.reasoning_effort"],
+            "{dialect:?}"
+        );
+    }
+}

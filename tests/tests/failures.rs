@@ -83,6 +83,7 @@ async fn ask(settings: &Settings, asked: impl Fn() -> usize) -> Seen {
         environment: &environment,
         keyring: &Keyring::nowhere(),
         handoff: "/nowhere".into(),
+        agents: None,
         clock: clock.clone(),
         cancel: &cancel,
     };

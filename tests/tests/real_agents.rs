@@ -132,6 +132,8 @@ async fn open(agent: &str, program: &Path, way: &Way, home: &Path) -> AgentCli {
     let options = Options {
         path: program.to_owned(),
         model: way.model.to_owned(),
+        effort: String::new(),
+        temperature: None,
         sign_in: SignIn::configured(
             way.key,
             &[],
@@ -140,6 +142,7 @@ async fn open(agent: &str, program: &Path, way: &Way, home: &Path) -> AgentCli {
         )
         .unwrap(),
         environment,
+        memory: None,
         first_byte: PATIENCE,
         whole: PATIENCE,
         clock: Arc::new(SystemClock),

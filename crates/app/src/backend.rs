@@ -343,6 +343,7 @@ impl<'a> Around<'a> {
             environment: self.environment,
             keyring: &self.app.keyring,
             handoff: self.handoff.clone(),
+            agents: Some(self.app.paths.agents()),
             clock: Arc::clone(&self.app.clock),
             cancel: &self.app.cancel,
         };

@@ -307,6 +307,13 @@ async fn backends(context: &skillopt_sleep::Context, as_scheduled: bool) -> Find
                     )
                 };
             }
+            if !answering.unheard.is_empty() {
+                return Finding {
+                    health: Health::Warning,
+                    guidance: "Take the setting out, or use a backend that has it.".to_owned(),
+                    ..good("models", answering.unheard.join(" "), detail)
+                };
+            }
             good("models", "The backends can be used.", detail)
         }
         Err(problem) if as_scheduled && problem.code.starts_with("api_key") => Finding {

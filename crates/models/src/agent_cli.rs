@@ -21,6 +21,7 @@ mod environment;
 pub(crate) mod events;
 pub(crate) mod failure;
 mod find;
+mod memory;
 mod probe;
 mod prompt;
 mod sign_in;
@@ -64,10 +65,16 @@ pub struct Options {
     pub path: PathBuf,
     /// The model, or empty for the agent's own choice.
     pub model: String,
+    /// How hard the model thinks, in a word of its maker; empty for its own choice.
+    pub effort: String,
+    /// How freely it writes; `None` for its own choice.
+    pub temperature: Option<f64>,
     /// How it signs in.
     pub sign_in: SignIn,
     /// The environment of this process.
     pub environment: BTreeMap<String, String>,
+    /// Where what the program says about itself is kept for other processes; `None` for nowhere.
+    pub memory: Option<PathBuf>,
     /// Until the first piece of a reply.
     pub first_byte: Duration,
     /// Until the whole reply.
@@ -127,6 +134,8 @@ pub(crate) struct Place<'a> {
     pub(crate) options: &'a Options,
     /// The model, or empty for the agent's own choice.
     pub(crate) model: &'a str,
+    /// How hard it thinks, or empty for its own choice.
+    pub(crate) effort: &'a str,
     /// A directory of ours beside the empty one that it works in; removed after the call.
     pub(crate) aside: &'a Path,
 }
@@ -165,6 +174,14 @@ pub(crate) trait Agent: Send + Sync {
 
     /// Tokens that it adds to every call.
     fn overhead_tokens(&self) -> u64;
+
+    /// Whether it can be told how hard to think.
+    fn takes_effort(&self) -> bool;
+
+    /// Whether it can be told how freely to write.
+    fn takes_temperature(&self) -> bool {
+        false
+    }
 
     /// Whether it says how much of the plan is left, with its replies or in the user's sessions.
     fn tells_allowance(&self) -> bool {
@@ -275,6 +292,16 @@ impl AgentCli {
         self.agent.signed_in(&run)
     }
 
+    /// What it is told of how hard to think; empty when nothing.
+    fn effort(&self) -> &str {
+        let wanted = self.options.effort.trim();
+        if self.agent.takes_effort() {
+            wanted
+        } else {
+            ""
+        }
+    }
+
     async fn converse(&self, call: &Call, cancel: &CancelToken) -> Result<RawReply, CallError> {
         let scratch = |error: io::Error| CallError::Unavailable {
             provider: self.about.kind.to_owned(),
@@ -287,6 +314,7 @@ impl AgentCli {
         let place = Place {
             options: &self.options,
             model: &self.model,
+            effort: self.effort(),
             aside: aside.path(),
         };
         let arranged = self.agent.arrange(&place, &prompt).map_err(scratch)?;
@@ -370,8 +398,23 @@ impl Backend for AgentCli {
             address: self.found.path.display().to_string(),
             model: self.model.clone(),
             version: self.version().to_owned(),
-            system_mode: self.agent.system_mode().to_owned(),
+            system_mode: match self.effort() {
+                "" => self.agent.system_mode().to_owned(),
+                effort => format!("{} effort={effort}", self.agent.system_mode()),
+            },
         }
+    }
+
+    fn unheard(&self) -> Vec<String> {
+        let effort = !self.options.effort.trim().is_empty() && !self.agent.takes_effort();
+        let temperature = self.options.temperature.is_some() && !self.agent.takes_temperature();
+        [
+            (effort, "models.reasoning_effort"),
+            (temperature, "models.temperature"),
+        ]
+        .into_iter()
+        .filter_map(|(unheard, setting)| unheard.then(|| setting.to_owned()))
+        .collect()
     }
 
     fn paid(&self) -> bool {

@@ -97,6 +97,11 @@ pub trait Backend: Send + Sync {
         false
     }
 
+    /// Settings that say something else than their default and that it cannot be told of, for the report.
+    fn unheard(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Whether a question may offer it tools. Replies to such a question are
     /// [`ToolReply`](skillopt_core::tool::ToolReply)s in their JSON.
     fn takes_tools(&self) -> bool {

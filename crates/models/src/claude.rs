@@ -166,7 +166,10 @@ impl Claude {
         if let Some(file) = system {
             arguments.extend(["--system-prompt-file".into(), file.into()]);
         }
-        // In one word, so that a model's name cannot be taken for an option.
+        // In one word each, so that neither can be taken for an option.
+        if !place.effort.is_empty() {
+            arguments.push(format!("--effort={}", place.effort).into());
+        }
         arguments.push(format!("--model={}", place.model).into());
         arguments
     }
@@ -187,6 +190,10 @@ impl Agent for Claude {
         } else {
             "one_prompt"
         }
+    }
+
+    fn takes_effort(&self) -> bool {
+        self.has("--effort")
     }
 
     fn tells_allowance(&self) -> bool {

@@ -88,7 +88,7 @@ fn prepare(options: &Options, aside: &Path, environment: &mut Environment<'_>) -
             {
                 link(&sign_in, &home.join("auth.json"))?;
             }
-            let (config, variables) = config::with_sign_in(&theirs);
+            let (config, variables) = config::with_sign_in(&theirs, &options.model);
             let variables: Vec<&str> = variables.iter().map(String::as_str).collect();
             environment.pass(&variables);
             config
@@ -221,16 +221,17 @@ impl Agent for Codex {
                 arguments.push(option.into());
             }
         }
-        let mut set = |key: &str, file: &Path| {
+        let mut set = |key: &str, value: &str| {
             arguments.push("--config".into());
-            arguments.push(format!("{key}={}", config::quoted(file)).into());
+            arguments.push(format!("{key}={}", config::quoted(value)).into());
         };
-        set("model_instructions_file", &system);
+        set("model_instructions_file", &system.to_string_lossy());
+        if !place.effort.is_empty() {
+            set("model_reasoning_effort", place.effort);
+        }
         if let Some(models) = &self.models {
-            set(
-                "model_catalog_json",
-                &place.write_new("models.json", models)?,
-            );
+            let file = place.write_new("models.json", models)?;
+            set("model_catalog_json", &file.to_string_lossy());
         }
         if !place.model.is_empty() {
             // In one word, so that a model's name cannot be taken for an option.
@@ -248,6 +249,10 @@ impl Agent for Codex {
 
     fn read(&self, run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> {
         output::read(run, asked)
+    }
+
+    fn takes_effort(&self) -> bool {
+        true
     }
 
     fn tells_allowance(&self) -> bool {

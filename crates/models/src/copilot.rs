@@ -108,6 +108,7 @@ struct Copilot {
     /// Options of ours that this version knows.
     extra: Vec<&'static str>,
     servers: Vec<String>,
+    effort: bool,
 }
 
 async fn meet(launch: &Launch<'_>, cancel: &CancelToken) -> Result<Box<dyn Agent>, Problem> {
@@ -132,6 +133,7 @@ async fn meet(launch: &Launch<'_>, cancel: &CancelToken) -> Result<Box<dyn Agent
             .filter(|option| known.contains(*option))
             .collect(),
         servers,
+        effort: known.contains("--reasoning-effort"),
     }))
 }
 
@@ -156,6 +158,10 @@ impl Agent for Copilot {
         2_200
     }
 
+    fn takes_effort(&self) -> bool {
+        self.effort
+    }
+
     fn arrange(&self, place: &Place<'_>, prompt: &Prompt) -> io::Result<Arranged> {
         let mut arguments: Vec<OsString> = [
             "--output-format=json",
@@ -172,6 +178,9 @@ impl Agent for Copilot {
         arguments.extend(self.extra.iter().map(Into::into));
         for server in &self.servers {
             arguments.push(format!("--disable-mcp-server={server}").into());
+        }
+        if !place.effort.is_empty() {
+            arguments.push(format!("--reasoning-effort={}", place.effort).into());
         }
         if !place.model.is_empty() {
             arguments.push(format!("--model={}", place.model).into());

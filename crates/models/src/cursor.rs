@@ -105,6 +105,11 @@ impl Agent for Cursor {
         8_000
     }
 
+    fn takes_effort(&self) -> bool {
+        // It is a part of the names of its models.
+        false
+    }
+
     fn arrange(&self, place: &Place<'_>, prompt: &Prompt) -> io::Result<Arranged> {
         let mut arguments: Vec<OsString> = ["--print", "--output-format=stream-json", "--mode=ask"]
             .map(OsString::from)

@@ -120,11 +120,12 @@ fn content(options: &Options, system: Option<&Path>) -> String {
         SignIn::Key { .. } => config::Users::default(),
         SignIn::Subscription => config::of_user(&options.environment),
     };
-    users.with_ours(system).to_string()
+    users.with_ours(system, options.temperature).to_string()
 }
 
 struct OpenCode {
     version: String,
+    variants: bool,
 }
 
 async fn meet(launch: &Launch<'_>, cancel: &CancelToken) -> Result<Box<dyn Agent>, Problem> {
@@ -143,7 +144,10 @@ async fn meet(launch: &Launch<'_>, cancel: &CancelToken) -> Result<Box<dyn Agent
             "It comes from a configuration for the whole computer; remove it there, or use another backend.".to_owned(),
         ));
     }
-    Ok(Box::new(OpenCode { version }))
+    Ok(Box::new(OpenCode {
+        version,
+        variants: known.contains("--variant"),
+    }))
 }
 
 impl Agent for OpenCode {
@@ -160,6 +164,14 @@ impl Agent for OpenCode {
         120
     }
 
+    fn takes_effort(&self) -> bool {
+        self.variants
+    }
+
+    fn takes_temperature(&self) -> bool {
+        true
+    }
+
     fn arrange(&self, place: &Place<'_>, prompt: &Prompt) -> io::Result<Arranged> {
         let system = place.write_new("system.txt", &prompt.system())?;
         let mut arguments: Vec<OsString> = [
@@ -174,6 +186,9 @@ impl Agent for OpenCode {
         .map(OsString::from)
         .to_vec();
         arguments.push(format!("--agent={}", config::AGENT).into());
+        if !place.effort.is_empty() {
+            arguments.push(format!("--variant={}", place.effort).into());
+        }
         if !place.model.is_empty() {
             arguments.push(format!("--model={}", place.model).into());
         }

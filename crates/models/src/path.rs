@@ -455,7 +455,11 @@ impl Inner {
         if !backend.paid() {
             return None;
         }
-        let of_table = || self.options.prices.context_of(&backend.id().model);
+        let of_table = || match backend.id().model.as_str() {
+            // It is the agent's own choice: any of those that are known.
+            "" => self.options.prices.least_context(),
+            model => self.options.prices.context_of(model),
+        };
         self.options.window.or_else(of_table)
     }
 

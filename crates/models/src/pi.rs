@@ -90,17 +90,31 @@ fn prepare(options: &Options, aside: &Path, environment: &mut Environment<'_>) -
 struct Pi {
     version: String,
     themes: bool,
+    thinking: bool,
 }
 
 async fn meet(launch: &Launch<'_>, cancel: &CancelToken) -> Result<Box<dyn Agent>, Problem> {
     // It does not take an option and its value in one word.
-    let model = launch.options.model.trim();
-    if model.starts_with('-') {
-        return Err(Problem::permanent(
-            "setting_invalid",
-            format!("models.model is \"{model}\", which Pi would take for an option."),
+    let options = launch.options;
+    for (setting, value, example) in [
+        (
+            "models.model",
+            options.model.trim(),
             "Set it to the name of a model, for example openai/gpt-5.",
-        ));
+        ),
+        (
+            "models.reasoning_effort",
+            options.effort.trim(),
+            "Set it to one of Pi's words, for example high.",
+        ),
+    ] {
+        if value.starts_with('-') {
+            return Err(Problem::permanent(
+                "setting_invalid",
+                format!("{setting} is \"{value}\", which Pi would take for an option."),
+                example,
+            ));
+        }
     }
     let version = launch.version(cancel).await?;
     // Without the second word it loads the user's extensions to say what options they add.
@@ -109,6 +123,7 @@ async fn meet(launch: &Launch<'_>, cancel: &CancelToken) -> Result<Box<dyn Agent
     Ok(Box::new(Pi {
         version,
         themes: known.contains("--no-themes"),
+        thinking: known.contains("--thinking"),
     }))
 }
 
@@ -126,6 +141,10 @@ impl Agent for Pi {
         60
     }
 
+    fn takes_effort(&self) -> bool {
+        self.thinking
+    }
+
     fn arrange(&self, place: &Place<'_>, prompt: &Prompt) -> io::Result<Arranged> {
         let system = match prompt.system() {
             empty if empty.trim().is_empty() => NO_SYSTEM.to_owned(),
@@ -140,6 +159,9 @@ impl Agent for Pi {
         // A name of a file stands for what is in it.
         arguments.extend(["--system-prompt".into(), file.into()]);
         arguments.extend(["--append-system-prompt", ""].map(OsString::from));
+        if !place.effort.is_empty() {
+            arguments.extend(["--thinking".into(), place.effort.into()]);
+        }
         if !place.model.is_empty() {
             arguments.extend(["--model".into(), place.model.into()]);
         }

@@ -207,6 +207,13 @@ impl Prices {
         let known = |rows| rows_of(rows, model).and_then(|row| row.context);
         known(&self.own).or_else(|| known(&self.listed))
     }
+
+    /// The least of what models are known to read and write; `None` when no table says it of any.
+    #[must_use]
+    pub fn least_context(&self) -> Option<u64> {
+        let rows = self.own.iter().chain(&self.listed);
+        rows.filter_map(|row| row.context).min()
+    }
 }
 
 #[cfg(test)]

@@ -42,6 +42,8 @@ pub struct Surroundings<'a> {
     pub keyring: &'a Keyring,
     /// The folder of hand-off questions; see [`handoff_folder`].
     pub handoff: PathBuf,
+    /// Where what programs say about themselves is kept for other processes; `None` for nowhere.
+    pub agents: Option<PathBuf>,
     /// Where the time comes from.
     pub clock: Arc<dyn Clock>,
     /// Ends asking a program or a server what it can do.
@@ -231,6 +233,8 @@ async fn make(
         Ok::<_, Problem>(agent_cli::Options {
             path: PathBuf::from(path.trim()),
             model: choice.model.clone(),
+            effort: choice.effort.clone(),
+            temperature: settings.temperature,
             sign_in: SignIn::configured(
                 &choice.key_variable,
                 usual_keys,
@@ -238,6 +242,7 @@ async fn make(
                 around.keyring,
             )?,
             environment: around.environment.clone(),
+            memory: around.agents.clone(),
             first_byte: seconds(settings.first_byte_seconds),
             whole: seconds(settings.call_seconds),
             clock: Arc::clone(&around.clock),
@@ -373,6 +378,7 @@ mod tests {
             environment: &environment,
             keyring: &Keyring::nowhere(),
             handoff: PathBuf::from("/nowhere"),
+            agents: None,
             clock: Arc::new(SystemClock),
             cancel: &CancelToken::new(),
         };

@@ -200,6 +200,25 @@ pub(crate) fn kinship(tasks: &[Task], roles: &Roles) -> Option<String> {
     })
 }
 
+/// What is to be said of settings that a backend cannot be told of, one sentence for each backend.
+pub(crate) fn unheard(roles: &Roles) -> Vec<String> {
+    let mut notes: Vec<String> = [&roles.target, &roles.optimizer]
+        .into_iter()
+        .filter_map(|backend| {
+            let settings = backend.unheard();
+            (!settings.is_empty()).then(|| {
+                format!(
+                    "{} cannot be told what {} says; it is asked without.",
+                    backend.provider(),
+                    settings.join(" or "),
+                )
+            })
+        })
+        .collect();
+    notes.dedup();
+    notes
+}
+
 /// What is to be said about the tools of tasks; `None` when none has any, or nothing real is asked.
 pub(crate) fn tools(tasks: &[Task], roles: &Roles, replayed: bool) -> Option<String> {
     let mut names: Vec<String> = Vec::new();

@@ -38,6 +38,7 @@ pub(crate) async fn models(context: &Context) -> Result<(Roles, Templates), Prob
             &context.project.id,
             root,
         ),
+        agents: Some(context.paths.agents()),
         clock: Arc::clone(&context.clock),
         cancel: &context.cancel,
     };

@@ -160,6 +160,9 @@ async fn night(context: &Context, plan: Plan, report: &mut NightReport) -> Resul
     report.night_id = Some(id);
     let night = Night::new(context, id, roles, templates)?;
     report.notes.extend(night.path.price_notes());
+    report
+        .notes
+        .extend(model_notes::unheard(night.path.roles()));
 
     let (prepared, mined) = match &plan.tasks {
         Some(file) => (
@@ -456,6 +459,8 @@ pub struct Answering {
     pub terms: Vec<Terms>,
     /// The paid providers that do not say how much of a plan is left.
     pub silent: Vec<String>,
+    /// Settings that a backend cannot be told of, one sentence for each backend.
+    pub unheard: Vec<String>,
 }
 
 /// Who would answer, after asking the backends whether they could.
@@ -477,6 +482,7 @@ pub async fn who_answers(context: &Context) -> Result<Answering, Problem> {
         simulated: report.simulated,
         terms: terms::missing(&roles, &context.settings.terms_accepted),
         silent: silent(&roles),
+        unheard: model_notes::unheard(&roles),
     })
 }
 

@@ -103,6 +103,12 @@ impl Paths {
         self.data.join("handoff").join(project)
     }
 
+    /// What programs of agents have said about themselves.
+    #[must_use]
+    pub fn agents(&self) -> PathBuf {
+        self.data.join("agents")
+    }
+
     /// What scheduled runs printed.
     #[must_use]
     pub fn log(&self) -> PathBuf {

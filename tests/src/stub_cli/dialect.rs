@@ -188,6 +188,7 @@ impl Dialect {
             Self::Claude => &[
                 "--bare",
                 "--disable-slash-commands",
+                "--effort",
                 "--exclude-dynamic-system-prompt-sections",
                 "--include-partial-messages",
                 "--model",
@@ -220,6 +221,7 @@ impl Dialect {
                 "--no-ask-user",
                 "--no-custom-instructions",
                 "--output-format",
+                "--reasoning-effort",
             ],
             Self::Cursor => &[
                 "--mode",
@@ -237,6 +239,7 @@ impl Dialect {
                 "--print-logs",
                 "--pure",
                 "--title",
+                "--variant",
             ],
             Self::Pi => &[
                 "--append-system-prompt",
@@ -251,6 +254,7 @@ impl Dialect {
                 "--no-tools",
                 "--print",
                 "--system-prompt",
+                "--thinking",
             ],
         }
     }

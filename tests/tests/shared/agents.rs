@@ -36,8 +36,11 @@ pub(crate) fn options(path: PathBuf) -> Options {
     Options {
         path,
         model: String::new(),
+        effort: String::new(),
+        temperature: None,
         sign_in: SignIn::Subscription,
         environment: environment(),
+        memory: None,
         first_byte: LONG,
         whole: LONG,
         clock: Arc::new(FixedClock::new("2026-11-29T18:25:00Z".parse().unwrap())),

@@ -119,7 +119,7 @@ impl<'a> Environment<'a> {
 
 /// Our `PATH` behind the folder of the program: scripts installed by npm start `node`, which lies
 /// beside them or on the path of a terminal, but on no scheduler's.
-fn search_path(own: &BTreeMap<String, String>, found: &Found) -> OsString {
+pub(super) fn search_path(own: &BTreeMap<String, String>, found: &Found) -> OsString {
     let ours = own.get("PATH").or_else(|| own.get("Path"));
     let mut folders: Vec<_> = found
         .path

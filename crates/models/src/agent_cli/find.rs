@@ -283,12 +283,15 @@ mod tests {
         Options {
             path: PathBuf::from(configured),
             model: String::new(),
+            effort: String::new(),
+            temperature: None,
             sign_in: SignIn::Subscription,
             environment: [
                 ("HOME".to_owned(), home.display().to_string()),
                 ("PATH".to_owned(), path.to_owned()),
             ]
             .into(),
+            memory: None,
             first_byte: Duration::from_secs(1),
             whole: Duration::from_secs(1),
             clock: Arc::new(skillopt_store::SystemClock),

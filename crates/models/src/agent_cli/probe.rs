@@ -1,16 +1,19 @@
-//! What an installed agent can do, asked once for each version of its file.
+//! What an installed agent can do, asked once for each version of its file, by whichever process.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use serde::{Deserialize, Serialize};
 use skillopt_core::Problem;
 use skillopt_core::text::{cut, one_line};
 
+use super::environment::search_path;
 use super::find::Found;
-use super::{About, Environment, Options, exit_words};
+use super::{About, Environment, Options, exit_words, memory};
 use crate::cancel::CancelToken;
 use crate::process::{Limits, Program, Reading, Run, RunFault, Scratch, run};
 
@@ -33,19 +36,23 @@ pub(crate) struct Launch<'a> {
 }
 
 /// What a program has said about itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Printed {
     pub(crate) output: String,
     pub(crate) complaint: String,
 }
 
 /// A program file as it was when it was asked, and the question.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Question {
-    path: PathBuf,
-    changed: Option<SystemTime>,
-    size: u64,
-    arguments: Vec<String>,
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) struct Question {
+    pub(super) path: PathBuf,
+    pub(super) changed: Option<SystemTime>,
+    /// Some installers give every file of every version one date; that of its making is its own.
+    pub(super) created: Option<SystemTime>,
+    pub(super) size: u64,
+    /// A script is run by another program, which is found on this.
+    pub(super) search_path: OsString,
+    pub(super) arguments: Vec<String>,
 }
 
 static KNOWN: LazyLock<Mutex<HashMap<Question, Printed>>> = LazyLock::new(Mutex::default);
@@ -139,7 +146,7 @@ impl Launch<'_> {
         Err(self.not_runnable(&why))
     }
 
-    /// [`ask`](Self::ask), from memory when the same file was asked the same before. For what
+    /// [`ask`](Self::ask), from the memory of this process or an earlier one when the same file was asked the same before. For what
     /// depends on the version alone.
     ///
     /// # Errors
@@ -158,7 +165,15 @@ impl Launch<'_> {
         if let Some(known) = known {
             return Ok(known);
         }
-        let printed = self.ask(arguments, &[], cancel).await?;
+        let folder = self.options.memory.as_deref();
+        let printed = match memory::recall(folder, &question) {
+            Some(printed) => printed,
+            None => {
+                let printed = self.ask(arguments, &[], cancel).await?;
+                memory::keep(folder, &question, &printed);
+                printed
+            }
+        };
         KNOWN
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -205,7 +220,9 @@ impl Launch<'_> {
         let metadata = path.metadata().ok();
         Question {
             changed: metadata.as_ref().and_then(|data| data.modified().ok()),
+            created: metadata.as_ref().and_then(|data| data.created().ok()),
             size: metadata.map_or(0, |data| data.len()),
+            search_path: search_path(&self.options.environment, self.found),
             path,
             arguments: arguments.iter().map(|&word| word.to_owned()).collect(),
         }

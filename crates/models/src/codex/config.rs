@@ -1,7 +1,5 @@
 //! The `config.toml` that Codex gets from us.
 
-use std::path::Path;
-
 use toml_edit::{DocumentMut, InlineTable, Item, Table, Value, value};
 
 /// The provider we define, so that a try is one request: repeating is counted and paced by the path
@@ -63,11 +61,14 @@ pub(super) fn with_key(address: Option<&str>) -> String {
 
 /// With the user's sign-in: the model, the provider and their addresses as `theirs`, the text of the
 /// user's own file, says; and the environment variables that this provider takes its key and headers
-/// from.
-pub(super) fn with_sign_in(theirs: &str) -> (String, Vec<String>) {
+/// from. How hard their model thinks holds for it only, so not when another one, `model`, is asked.
+pub(super) fn with_sign_in(theirs: &str, model: &str) -> (String, Vec<String>) {
     let theirs: DocumentMut = theirs.parse().unwrap_or_default();
     let mut config = ours();
     for key in ["model", "model_reasoning_effort", "chatgpt_base_url"] {
+        if key == "model_reasoning_effort" && !model.trim().is_empty() {
+            continue;
+        }
         if let Some(text) = theirs.get(key).and_then(Item::as_str) {
             config[key] = value(text);
         }
@@ -156,9 +157,9 @@ fn add_provider(config: &mut DocumentMut, mut provider: InlineTable) {
     config["model_providers"] = Item::Table(providers);
 }
 
-/// A path as TOML.
-pub(super) fn quoted(path: &Path) -> String {
-    Value::from(path.to_string_lossy().into_owned()).to_string()
+/// A text as TOML.
+pub(super) fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
 }
 
 #[cfg(test)]
@@ -173,6 +174,7 @@ mod tests {
     fn of_the_users_file_only_model_and_provider_are_taken() {
         let theirs = r#"
             model = "gpt-6"
+            model_reasoning_effort = "xhigh"
             model_provider = "work"
             developer_instructions = "CANARY"
             notify = ["CANARY"]
@@ -188,11 +190,13 @@ mod tests {
             [mcp_servers.own]
             command = "CANARY"
         "#;
-        let (config, variables) = with_sign_in(theirs);
+        let (config, variables) = with_sign_in(theirs, "");
         assert!(!config.contains("CANARY"), "{config}");
         assert_eq!(variables, ["WORK_KEY", "WORK_TEAM"]);
         let config = read(&config);
         assert_eq!(config["model"].as_str(), Some("gpt-6"));
+        assert_eq!(config["model_reasoning_effort"].as_str(), Some("xhigh"));
+        assert!(!with_sign_in(theirs, "gpt-6-mini").0.contains("xhigh"));
         let provider = &config["model_providers"][PROVIDER];
         assert_eq!(
             provider["base_url"].as_str(),
@@ -205,7 +209,7 @@ mod tests {
     #[test]
     fn without_a_provider_it_is_openai() {
         for theirs in ["", "not = = toml", "model_provider = \"gone\""] {
-            let (config, variables) = with_sign_in(theirs);
+            let (config, variables) = with_sign_in(theirs, "");
             assert!(variables.is_empty());
             let config = read(&config);
             let provider = &config["model_providers"][PROVIDER];
@@ -220,9 +224,9 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_quoted() {
-        assert_eq!(quoted(Path::new("/tmp/a b/c")), "\"/tmp/a b/c\"");
-        let odd = quoted(Path::new("C:\\x\\\"y\""));
+    fn a_text_is_quoted() {
+        assert_eq!(quoted("/tmp/a b/c"), "\"/tmp/a b/c\"");
+        let odd = quoted("C:\\x\\\"y\"");
         assert_eq!(
             read(&format!("a = {odd}"))["a"].as_str(),
             Some("C:\\x\\\"y\"")

@@ -87,11 +87,14 @@ impl Users {
     }
 
     /// The whole configuration: one agent without tools, whose instructions are in the file `system`.
-    pub(super) fn with_ours(self, system: Option<&Path>) -> Value {
+    pub(super) fn with_ours(self, system: Option<&Path>, temperature: Option<f64>) -> Value {
         let mut config = self.taken;
         let mut agent = json!({"mode": "primary", "permission": {"*": "deny"}});
         if let Some(system) = system {
             agent["prompt"] = json!(format!("{{file:{}}}", system.display()));
+        }
+        if let Some(temperature) = temperature {
+            agent["temperature"] = json!(temperature);
         }
         config.insert("agent".to_owned(), json!({ AGENT: agent }));
         for (key, value) in [
@@ -175,7 +178,7 @@ mod tests {
         let environment = [("HOME".to_owned(), home.path().display().to_string())].into();
         let users = of_user(&environment);
         assert_eq!(users.variables, ["WORK_KEY"]);
-        let config = users.with_ours(Some(Path::new("/tmp/s.txt")));
+        let config = users.with_ours(Some(Path::new("/tmp/s.txt")), None);
         assert!(!config.to_string().contains("CANARY"), "{config}");
         assert_eq!(config["model"], "work/m");
         assert_eq!(config["provider"].as_object().unwrap().len(), 2);

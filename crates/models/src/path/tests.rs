@@ -366,3 +366,32 @@ fn an_estimate_is_a_range_over_paid_calls() {
     let measured = path.measure(judge(0));
     assert!(measured.prompt_bytes > 500 && measured.calls == 1);
 }
+
+#[test]
+fn a_model_nobody_named_gets_no_more_than_the_least_window_known() {
+    // Of the built-in table; three bytes of a prompt are a token at least.
+    let folder = tempfile::tempdir().unwrap();
+    let prices = crate::price::Prices::load(folder.path()).unwrap();
+    let least = usize::try_from(prices.least_context().unwrap()).unwrap();
+    let length = |model: &str| {
+        let stage = Stage::new();
+        let backend = Scripted::replies(r#"{"score": 1}"#).of_model(model);
+        let prices = prices.clone();
+        let path = stage.path_with(&backend, |options| options.prices = prices);
+        let mut ask = judge(0);
+        let Subject::Judge { response, .. } = &mut ask.subject else {
+            unreachable!()
+        };
+        *response = "word ".repeat(least);
+        let call = path.render(ask);
+        call.messages
+            .iter()
+            .map(|message| message.text.len())
+            .sum::<usize>()
+    };
+    assert!(length("") < least * 3, "{}", length(""));
+    assert!(
+        length("a-model-of-ones-own") > least * 5,
+        "a window that is not known cuts nothing"
+    );
+}

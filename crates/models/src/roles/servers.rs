@@ -254,6 +254,7 @@ mod tests {
             environment: &environment,
             keyring: &Keyring::nowhere(),
             handoff: PathBuf::new(),
+            agents: None,
             clock: Arc::new(SystemClock),
             cancel: &CancelToken::new(),
         };

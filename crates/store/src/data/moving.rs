@@ -170,6 +170,7 @@ pub fn remove_left_behind(store: &Store, paths: &Paths) -> Result<Option<Left>, 
         tree::remove(&folder)?;
     }
     tree::remove(&old.copies())?;
+    tree::remove(&old.agents())?;
     tree::remove_file(&old.log())?;
     // The database goes last: it is how the rest is recognised when this is interrupted.
     for file in database_files(&old) {

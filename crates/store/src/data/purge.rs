@@ -68,6 +68,7 @@ pub fn plan_purge(store: &Store, paths: &Paths, what: &Purge) -> Result<PurgePla
             folders(paths)
                 .into_iter()
                 .map(|(_, folder)| folder)
+                .chain([paths.agents()])
                 .collect(),
             Vec::new(),
         ),
