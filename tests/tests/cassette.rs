@@ -186,3 +186,157 @@ fn a_night_with_an_agent_is_the_same_again_with_the_requests_it_was_billed() {
     assert_eq!(first, (timeless(&ran.json()), shown(&home)));
     assert_eq!(stub.asked().len(), asked, "nobody is asked again");
 }
+
+/// The words of a replay of `file`.
+fn replay(home: &Home, file: &str, more: &[&str]) -> skillopt_tests::home::Ran {
+    let cassette = format!("--cassette={file}");
+    let words = ["sleep", "run", "--backend=cassette", &cassette, "--json"];
+    home.run(&[&words, more].concat())
+}
+
+#[test]
+fn tries_that_failed_and_notes_on_the_plan_are_on_it_too() {
+    let home = Home::with_sample(PROGRAM);
+    let target = StubServer::start();
+    // The first questions fail at first; one never gets an answer it could have had.
+    target.brain(brain).script([
+        Behaviour::status(500),
+        Behaviour::rate_limited(Some("1")),
+        Behaviour::Answer,
+        Behaviour::ended(
+            "I can't help with that.",
+            skillopt_tests::stub_server::Ending::Refusal,
+        ),
+    ]);
+    target.answered_by("small-1").standing(Behaviour::Answer);
+    let optimizer = StubServer::start();
+    optimizer.brain(brain).script([Behaviour::status(529)]);
+    optimizer.answered_by("large-1").standing(Behaviour::Answer);
+    let (near, far) = (
+        format!("--target-endpoint={}", target.url()),
+        format!("--optimizer-endpoint={}", optimizer.url()),
+    );
+    // 127.0.0.1 is free unless a price is given; a reserve is kept with whoever tells what is left.
+    target.headers(&[
+        ("x-ratelimit-limit-tokens", "1000"),
+        ("x-ratelimit-remaining-tokens", "900"),
+        ("x-ratelimit-reset-tokens", "1h"),
+    ]);
+    let sides = [
+        "--target-backend=openai_compatible",
+        "--target-model=small",
+        &near,
+        "--optimizer-backend=openai_compatible",
+        "--optimizer-model=large",
+        &far,
+    ];
+    let same = [
+        "--model-miner=false",
+        "--concurrency=1",
+        "--input-price=2",
+        "--reserve-percent=10",
+    ];
+    let ran = home.run(&[&["sleep", "run", "--json"], &sides[..], &same].concat());
+    assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+    let report = ran.json();
+    let asked = target.asked().len() + optimizer.asked().len();
+    assert_eq!(report["spend"]["calls"].as_u64(), Some(asked as u64));
+    assert!(
+        report["spend"]["unknown"].as_u64() > Some(0),
+        "a try whose fate is unknown counts: {report:#}"
+    );
+    assert_eq!(report["models"]["target"], "small-1", "{report:#}");
+    assert_eq!(report["models"]["optimizer"], "large-1", "{report:#}");
+    let first = (timeless(&report), shown(&home));
+    let file = home.path().join("night.cassette.json");
+    let file = file.to_string_lossy().into_owned();
+    let recorded = home.run(&[&["night", "record", "--to", &file], &sides[..]].concat());
+    assert_eq!(recorded.code, 0, "{} {}", recorded.out, recorded.err);
+    drop((target, optimizer));
+    std::fs::remove_dir_all(home.data()).expect("the data of the night");
+
+    let again = replay(&home, &file, &same);
+    assert_eq!(again.code, 0, "{} {}", again.out, again.err);
+    assert_eq!(first, (timeless(&again.json()), shown(&home)));
+    // The provider is not held back by what it said then.
+    let real = skillopt_tests::stub_server::StubServer::start();
+    real.brain(brain).standing(Behaviour::Answer);
+    let next = home.night_against(&real, &["--again"]).json();
+    assert_ne!(next["outcome"], "deferred", "{next:#}");
+    assert!(next["spend"]["calls"].as_u64() > Some(0), "{next:#}");
+}
+
+/// A task and its place, the same on every computer.
+fn write_tasks(home: &Home) -> String {
+    let task = |id: &str, split: &str, intent: &str| {
+        json!({
+            "id": id, "project": "", "intent": intent, "reference_kind": "rule", "split": split,
+            "judge": {"kind": "rule", "checks": [{"op": "section_present", "arg": "Known issues"}]},
+        })
+    };
+    let tasks = json!({"reviewed": true, "tasks": [
+        task("t1", "train", "Write to a customer about the new export."),
+        task("t2", "train", "Tell a customer that the invoice was wrong."),
+        task("t3", "val", "Tell a customer about the maintenance on Sunday."),
+        task("t4", "val", "Thank a customer for a bug report."),
+        task("t5", "val", "Tell a customer that the old app goes away."),
+    ]});
+    let file = home.home().join("tasks.json");
+    std::fs::write(&file, tasks.to_string()).expect("a tasks file");
+    file.to_string_lossy().into_owned()
+}
+
+/// What of a report must stay as it was when the fixture was recorded, on every computer and in every
+/// version: a change here changes what nights do.
+fn lasting(report: &Value) -> Value {
+    let keep = [
+        "outcome",
+        "gate_trials",
+        "spend",
+        "n_tasks",
+        "models",
+        "simulated",
+    ];
+    keep.map(|name| (name.to_owned(), report[name].clone()))
+        .into_iter()
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}
+
+/// A night that was recorded once and is kept: what is asked, what is made of the answers and what is
+/// counted are the same ever since. Where they are to change, it is recorded again:
+/// `cargo test -p skillopt-tests --test cassette record_the_fixture -- --ignored`.
+#[test]
+fn a_night_recorded_long_ago_is_still_the_same() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cassette");
+    let home = Home::with_sample(PROGRAM);
+    let tasks = write_tasks(&home);
+    let file = folder.join("night.json").to_string_lossy().into_owned();
+    let ran = replay(&home, &file, &["--tasks-file", &tasks, "--input-price=2"]);
+    assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+    let kept = std::fs::read_to_string(folder.join("report.json")).expect("the kept report");
+    let kept: Value = serde_json::from_str(&kept).expect("it is JSON");
+    assert_eq!(lasting(&ran.json()), kept);
+}
+
+#[test]
+#[ignore = "writes the fixture of the test above again"]
+fn record_the_fixture() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cassette");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let home = Home::with_sample(PROGRAM);
+    let tasks = write_tasks(&home);
+    let server = StubServer::start();
+    server.brain(brain).script([Behaviour::status(500)]);
+    server.standing(Behaviour::Answer);
+    let given = ["--tasks-file", &tasks, "--input-price=2", "--concurrency=1"];
+    let ran = home.night_against(&server, &given);
+    assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+    let file = folder.join("night.json").to_string_lossy().into_owned();
+    let endpoint = format!("--endpoint={}", server.url());
+    let words = ["--backend=openai_compatible", "--model=stub", &endpoint];
+    let recorded = home.run(&[&["night", "record", "--to", &file], &words[..]].concat());
+    assert_eq!(recorded.code, 0, "{} {}", recorded.out, recorded.err);
+    let report = serde_json::to_string_pretty(&lasting(&ran.json())).expect("it is JSON");
+    std::fs::write(folder.join("report.json"), report + "\n").expect("a file");
+}

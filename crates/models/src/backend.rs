@@ -8,6 +8,7 @@ use skillopt_core::call::{BackendId, Call};
 
 use crate::allowance::Allowance;
 use crate::cancel::CancelToken;
+use crate::cassette::Recording;
 use crate::error::CallError;
 use crate::handoff::Handoff;
 use crate::terms::Terms;
@@ -121,6 +122,12 @@ pub trait Backend: Send + Sync {
     /// The sign-in that a try may have to renew, as a name that is equal for equal ones; `None` when none
     /// is renewed. Of tries with an equal one, one goes alone until it is answered.
     fn renews(&self) -> Option<String> {
+        None
+    }
+
+    /// What else is known of the earlier night that its answers are of; `None` when it gives its own.
+    /// Nothing is waited for with one, and what it says about a provider is not true of today's.
+    fn recording(&self) -> Option<&Recording> {
         None
     }
 

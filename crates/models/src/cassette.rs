@@ -5,27 +5,30 @@
 //! inputs make the same prompts, and so the same keys; where they do not, the backend says so instead
 //! of answering something else. Replies are redacted once more when they are written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use skillopt_core::Problem;
 use skillopt_core::call::{BackendId, Call, Side};
 use skillopt_core::redact::Redactor;
-use skillopt_store::{Store, attempts, calls, events, files};
+use skillopt_store::attempts::{self, Attempt};
+use skillopt_store::{Store, calls, events, files};
 
 use crate::backend::{Asking, Backend, RawReply, Usage};
 use crate::cancel::CancelToken;
-use crate::error::CallError;
+use crate::error::{CallError, Scope};
 use crate::path::Roles;
+use crate::retry::Retry;
 
 /// The `kind` of this backend.
 pub const KIND: &str = "cassette";
 
 /// What the file says it is.
-const FORMAT: &str = "skillopt.cassette.v1";
+const FORMAT: &str = "skillopt.cassette.v2";
 /// More than this is no cassette.
 const LARGEST_FILE: u64 = 256 * 1024 * 1024;
 
@@ -42,6 +45,8 @@ struct File {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Recorded {
     id: BackendId,
+    /// Whose limits applied.
+    provider: String,
     paid: bool,
     /// Whether its tokens cost no money.
     local: bool,
@@ -52,6 +57,18 @@ struct Recorded {
     /// The model that said it answered; empty when it was the one that was asked.
     #[serde(default)]
     answered_by: String,
+    /// Settings that it could not be told of.
+    #[serde(default)]
+    unheard: Vec<String>,
+    #[serde(default)]
+    recording: Recording,
+}
+
+/// What is known of a recorded night besides its replies.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Recording {
+    /// What was heard of the provider's plan: bodies of `models/allowance`.
+    pub plans: Vec<Value>,
 }
 
 /// What came of one call.
@@ -61,17 +78,54 @@ struct Row {
     key: String,
     /// `mine`, `attempt`, `judge` or `reflect`; for people.
     kind: String,
-    /// The reply; `None` when there was none.
-    #[serde(default)]
+    /// Its tries, in order; at least one.
+    tries: Vec<Try>,
+}
+
+/// What came of one try: a reply or an error.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Try {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     reply: Option<String>,
     #[serde(default)]
     usage: Usage,
     /// Thousandths of requests that the provider billed.
     #[serde(default)]
     request_thousandths: u64,
-    /// Why there was none: code and words.
-    #[serde(default)]
-    error: Option<(String, String)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error: Option<CallError>,
+}
+
+impl Try {
+    /// What a try was; `None` for one that ended for a reason of its night (it was stopped, it died),
+    /// which is no answer of the backend.
+    fn of(
+        attempt: &Attempt,
+        reply: Option<String>,
+        request_thousandths: u64,
+        redactor: &Redactor,
+    ) -> Option<Self> {
+        let redacted = |text: &str| redactor.redact(text).text.into_owned();
+        let error = attempt
+            .error
+            .as_ref()
+            .and_then(|error| CallError::deserialize(error.get("error")?).ok())
+            .filter(|error| error.scope() != Scope::Night)
+            .map(|error| error.map_detail(redacted));
+        if reply.is_none() && error.is_none() {
+            return None;
+        }
+        Some(Self {
+            reply: reply.as_deref().map(redacted),
+            usage: Usage {
+                input_tokens: attempt.usage.input_tokens,
+                cached_tokens: attempt.usage.cached_tokens,
+                output_tokens: attempt.usage.output_tokens,
+            },
+            request_thousandths,
+            error,
+        })
+    }
 }
 
 /// Writes the replies of a night into `file`. Gives how many there are.
@@ -96,54 +150,65 @@ pub fn save(
             overhead_tokens: backend.overhead_tokens(),
             takes_tools: backend.takes_tools(),
             answered_by: String::new(),
+            provider: backend.provider(),
+            unheard: backend.unheard(),
+            recording: Recording::default(),
         }
     });
+    let most_tries = usize::try_from(Retry::default().tries).unwrap_or(usize::MAX);
     let rows = store.read(|db| {
         for event in events::list(db, night, 0, usize::MAX >> 1)? {
-            if event.kind != "models/answered_by" {
-                continue;
-            }
             for side in &mut recorded {
-                if event.body["asked"] == side.id.model.as_str() {
-                    event.body["answered"]
-                        .as_str()
-                        .unwrap_or_default()
-                        .clone_into(&mut side.answered_by);
+                let word = |name: &str| event.body[name].as_str().unwrap_or_default();
+                match event.kind.as_str() {
+                    "models/answered_by" if word("asked") == side.id.model => {
+                        word("answered").clone_into(&mut side.answered_by);
+                    }
+                    "models/allowance" if word("provider") == side.provider => {
+                        side.recording.plans.push(event.body.clone());
+                    }
+                    _ => {}
                 }
             }
         }
         let billed = attempts::requests_of_tries(db, night)?;
+        let mut made: BTreeMap<String, Vec<Attempt>> = BTreeMap::new();
+        for attempt in attempts::of_night(db, night)? {
+            made.entry(attempt.key.clone()).or_default().push(attempt);
+        }
         let mut rows: BTreeMap<String, Row> = BTreeMap::new();
         for at in calls::rows_of_night(db, night)? {
-            let Some(attempt) = at.attempt else { continue };
-            let Some(found) = attempts::get(db, attempt)? else {
-                continue;
-            };
-            let reply = attempts::reply(db, attempt)?;
-            let kind = calls::get(db, &at.key)?;
-            if (found.reply.is_some() && reply.is_none()) || kind.is_none() {
-                return Err(expired(night).into());
+            let mut found = made.remove(&at.key).unwrap_or_default();
+            // What was answered in another night was not asked in this one.
+            if found.is_empty()
+                && !rows.contains_key(&at.key)
+                && let Some(attempt) = at.attempt
+            {
+                found.extend(attempts::get(db, attempt)?);
             }
-            rows.insert(
-                at.key.clone(),
-                Row {
-                    key: at.key,
-                    kind: kind.map_or("", |call| call.subject.kind()).to_owned(),
-                    reply: reply.map(|text| redactor.redact(&text).text.into_owned()),
-                    usage: Usage {
-                        input_tokens: found.usage.input_tokens,
-                        cached_tokens: found.usage.cached_tokens,
-                        output_tokens: found.usage.output_tokens,
-                    },
-                    request_thousandths: billed.get(&attempt).copied().unwrap_or(0),
-                    error: found.error_code.map(|code| {
-                        let words = found
-                            .error
-                            .and_then(|error| error["message"].as_str().map(str::to_owned));
-                        (code, words.unwrap_or_default())
-                    }),
-                },
-            );
+            // More are of an earlier pass: after them the night was put off.
+            found.drain(..found.len().saturating_sub(most_tries));
+            let mut tries = Vec::new();
+            for attempt in &found {
+                let reply = attempts::reply(db, attempt.id)?;
+                if attempt.reply.is_some() && reply.is_none() {
+                    return Err(expired(night).into());
+                }
+                let billed = billed.get(&attempt.id).copied().unwrap_or(0);
+                tries.extend(Try::of(attempt, reply, billed, redactor));
+            }
+            if tries.is_empty() {
+                continue;
+            }
+            let Some(call) = calls::get(db, &at.key)? else {
+                return Err(expired(night).into());
+            };
+            let row = Row {
+                key: at.key.clone(),
+                kind: call.subject.kind().to_owned(),
+                tries,
+            };
+            rows.insert(at.key, row);
         }
         Ok(rows.into_values().collect::<Vec<_>>())
     })?;
@@ -192,6 +257,7 @@ pub fn load(file: &Path) -> Result<Roles, Problem> {
         Arc::new(Cassette {
             recorded,
             rows: Arc::clone(&rows),
+            asked: Mutex::default(),
         })
     };
     Ok(Roles {
@@ -220,37 +286,44 @@ fn expired(night: i64) -> Problem {
 struct Cassette {
     recorded: Recorded,
     rows: Arc<BTreeMap<String, Row>>,
+    /// How often each call was asked.
+    asked: Mutex<HashMap<String, usize>>,
 }
 
 impl Cassette {
     fn answer(&self, call: &Call) -> Result<RawReply, CallError> {
-        let provider = self.provider();
-        let Some(row) = self.rows.get(&call.key()) else {
+        let key = call.key();
+        let Some(made) = self.next(&key) else {
             return Err(CallError::Misconfigured {
-                provider,
+                provider: KIND.to_owned(),
                 detail: format!("the cassette has no reply to this question ({})", call.subject.kind()),
                 guidance: "Settings, sessions or documents are not those of the recorded night; go back to them, or ask a model.".to_owned(),
             });
         };
-        if let Some(text) = &row.reply {
-            return Ok(RawReply {
-                usage: row.usage,
-                request_thousandths: row.request_thousandths,
+        match (&made.reply, &made.error) {
+            (Some(text), _) => Ok(RawReply {
+                usage: made.usage,
+                request_thousandths: made.request_thousandths,
                 model: self.recorded.answered_by.clone(),
                 ..RawReply::text(text.clone())
-            });
+            }),
+            (None, Some(error)) => Err(error.clone()),
+            (None, None) => Err(CallError::Misconfigured {
+                provider: KIND.to_owned(),
+                detail: "a try on the cassette has neither reply nor error".to_owned(),
+                guidance: "Record the night again.".to_owned(),
+            }),
         }
-        let (code, detail) = row.error.clone().unwrap_or_default();
-        Err(match code.as_str() {
-            "reply_refused" => CallError::Refused { detail },
-            "context_overflow" => CallError::ContextOverflow { detail },
-            "reply_unreadable" => CallError::Unreadable { reason: detail },
-            _ => CallError::Unavailable {
-                provider,
-                detail,
-                sent: false,
-            },
-        })
+    }
+
+    /// The next try of a call; after the last one it begins again with the first.
+    fn next(&self, key: &str) -> Option<&Try> {
+        let tries = &self.rows.get(key)?.tries;
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = asked.entry(key.to_owned()).or_insert(0);
+        let made = tries.get(*place % tries.len().max(1));
+        *place += 1;
+        made
     }
 }
 
@@ -276,7 +349,15 @@ impl Backend for Cassette {
     }
 
     fn provider(&self) -> String {
-        KIND.to_owned()
+        self.recorded.provider.clone()
+    }
+
+    fn unheard(&self) -> Vec<String> {
+        self.recorded.unheard.clone()
+    }
+
+    fn recording(&self) -> Option<&Recording> {
+        Some(&self.recorded.recording)
     }
 
     fn ask<'a>(&'a self, call: &'a Call, _cancel: &'a CancelToken) -> Asking<'a> {

@@ -57,7 +57,8 @@ pub enum Wait {
 
 /// Why a call has no answer. `provider` is [`Backend::provider`](crate::backend::Backend::provider);
 /// `detail` is a short redacted excerpt of what was said, for a person to read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CallError {
     /// The credential is missing, expired or not accepted.
     SignInNeeded {

@@ -46,6 +46,12 @@ pub(crate) fn of(
     let mut notes = Vec::new();
     let mut answered: Vec<(String, String)> = Vec::new();
     let mut plans = Plans::default();
+    for recording in [&roles.target, &roles.optimizer]
+        .into_iter()
+        .filter_map(|backend| backend.recording())
+    {
+        recording.plans.iter().for_each(|body| plans.hear(body));
+    }
     for event in &told {
         let text = |name: &str| event.body[name].as_str().unwrap_or_default().to_owned();
         match event.kind.as_str() {

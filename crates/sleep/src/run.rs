@@ -491,6 +491,7 @@ fn silent(roles: &Roles) -> Vec<String> {
     let mut silent: Vec<String> = [&roles.target, &roles.optimizer]
         .into_iter()
         .filter(|backend| backend.paid() && !backend.local() && !backend.tells_allowance())
+        .filter(|backend| backend.recording().is_none())
         .map(|backend| backend.provider())
         .collect();
     silent.dedup();

@@ -42,7 +42,8 @@ impl Run {
         place: &Place,
         allowance: Option<Allowance>,
     ) -> Result<(), Problem> {
-        if self.path.options.reserve_percent == 0 {
+        // A recorded night has its own notes on this.
+        if self.path.options.reserve_percent == 0 || backend.recording().is_some() {
             return Ok(());
         }
         // What runs on this computer has no plan to tell of, but a proxy passes on what is said of one.

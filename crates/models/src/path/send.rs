@@ -49,16 +49,16 @@ impl Run {
             .limits
             .place(&provider, &self.stop)
             .await?;
-        let began = tokio::time::Instant::now();
         let price = self.price(backend)?;
         let mut made = 0;
+        let mut began = None;
         loop {
             // So does the turn of a sign-in: what waits for one has not been asked.
             let turn = self.turn(backend).await?;
             self.may_start(&provider)?;
             place.ready(&self.stop).await?;
             let reservation = self.reserve(backend, call, price).await?;
-            let attempt = match self.start(&provider, at, reservation.as_ref())? {
+            let attempt = match self.start(backend, at, reservation.as_ref())? {
                 Ok(attempt) => attempt,
                 Err(error) => {
                     if let Some(reservation) = reservation {
@@ -68,6 +68,8 @@ impl Run {
                 }
             };
             made += 1;
+            // What it waited for before that is not its own time.
+            let began = *began.get_or_insert_with(tokio::time::Instant::now);
             self.path.tell(&CallEvent::Sent {
                 stage: self.stage.clone(),
                 position: at.position,
@@ -92,7 +94,11 @@ impl Run {
             };
             let wait = retry.wait(&error, &at.key, made, began.elapsed());
             let error =
-                self.record_failure(&provider, at, attempt, error, reservation, wait.is_none())?;
+                self.record_failure(backend, at, attempt, error, reservation, wait.is_none())?;
+            let wait = match backend.recording() {
+                Some(_) => wait.map(|_| Duration::ZERO),
+                None => wait,
+            };
             let Some(wait) = wait else {
                 return Err(self.give_up(&provider, error));
             };
@@ -156,16 +162,19 @@ impl Run {
     /// Writes down that a try begins, unless the night was told to stop or the provider is paused.
     fn start(
         &self,
-        provider: &str,
+        backend: &dyn Backend,
         at: &NightCall,
         reservation: Option<&Reservation>,
     ) -> Result<Result<i64, CallError>, Stop> {
+        let provider = &backend.provider();
         let reserved = reservation.map(Reservation::worst).unwrap_or_default();
         let begun = self.path.store.commit("start try", |tx| {
             if orders::pending(tx, self.night)?.is_some() {
                 return Ok(Err(CallError::Cancelled));
             }
-            if let Some(pause) = pauses::active(tx, provider, tx.now())? {
+            if backend.recording().is_none()
+                && let Some(pause) = pauses::active(tx, provider, tx.now())?
+            {
                 if let Some(left_percent) = reserve::left(&pause.reason) {
                     // The user may want to keep less by now.
                     if left_percent >= self.path.options.reserve_percent {
@@ -284,19 +293,21 @@ impl Run {
     /// of the provider. Gives the error with what is known about its end.
     fn record_failure(
         &self,
-        provider: &str,
+        backend: &dyn Backend,
         at: &NightCall,
         attempt: i64,
         error: CallError,
         reservation: Option<Reservation>,
         last: bool,
     ) -> Result<CallError, Stop> {
-        let (error, pause) = if last {
+        let provider = &backend.provider();
+        let (error, pause) = if last && backend.recording().is_none() {
             self.with_pause(error)
         } else {
             (error, None)
         };
         let detail = json!({"code": error.code(), "message": error.to_string()});
+        let whole = json!({"code": error.code(), "message": error.to_string(), "error": error});
         // A try that had begun is only out of budget when the night's time ended under it.
         let out_of_time = matches!(
             error,
@@ -305,13 +316,13 @@ impl Run {
         let may_have_cost = reservation.is_some() && (error.may_have_cost() || out_of_time);
         self.path.store.commit("record failed try", |tx: &Tx<'_>| {
             if may_have_cost {
-                attempts::lose(tx, attempt, error.code(), &detail)?;
+                attempts::lose(tx, attempt, error.code(), &whole)?;
             } else {
                 attempts::fail(
                     tx,
                     attempt,
                     error.code(),
-                    &detail,
+                    &whole,
                     attempts::Usage::default(),
                     0,
                 )?;

@@ -474,6 +474,32 @@ async fn what_waits_for_a_sign_in_when_the_night_stops_was_never_asked() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_time_of_a_call_begins_with_its_first_try() {
+    let stage = Stage::new();
+    let backend = Scripted::new(|call, made| match made {
+        // The first keeps the sign-in for longer than all tries of a call may take.
+        0 => Scripted::after(1_000_000, r#"{"score": 1}"#),
+        1 => Scripted::fail(CallError::Unavailable {
+            provider: "p".into(),
+            detail: format!("it crashed at {}", score_of(call)),
+            sent: false,
+        }),
+        _ => Scripted::after(1, r#"{"score": 1}"#),
+    })
+    .renewing("agent:/home/long");
+    let path = stage.path_with(&backend, |options| {
+        options.try_timeout = Duration::from_secs(2_000);
+    });
+    path.plan(stage.night, "s", (0..2).map(judge).collect())
+        .unwrap();
+    assert_eq!(
+        codes(&path.answer(stage.night, "s").await.unwrap()),
+        ["ok"; 2]
+    );
+    assert_eq!(backend.asked().len(), 3, "the second was tried again");
+}
+
+#[tokio::test(start_paused = true)]
 async fn one_goes_alone_until_it_is_answered_then_all_go_together() {
     let stage = Stage::new();
     let backend = Scripted::new(|_, made| match made {
