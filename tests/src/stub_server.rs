@@ -45,6 +45,8 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// The body; `Null` when there was none or it was not JSON.
     pub body: Value,
+    /// The model that is said to answer it.
+    pub answered_by: String,
 }
 
 impl Request {
@@ -77,6 +79,7 @@ struct State {
     standing: Behaviour,
     brain: Brain,
     models: Vec<String>,
+    answered_by: String,
     key: Option<String>,
     headers: Vec<(&'static str, String)>,
     requests: Vec<Request>,
@@ -116,6 +119,7 @@ impl StubServer {
                 standing: Behaviour::Answer,
                 brain: Arc::new(|_| "OK.".to_owned()),
                 models: vec!["stub-model".to_owned()],
+                answered_by: "stub-model-2026".to_owned(),
                 key: None,
                 headers: Vec::new(),
                 requests: Vec::new(),
@@ -187,6 +191,12 @@ impl StubServer {
     /// The models that are listed; none means that there is no list (404).
     pub fn models(&self, models: &[&str]) -> &Self {
         self.shared.state().models = models.iter().map(|&model| model.to_owned()).collect();
+        self
+    }
+
+    /// The model that replies say they come from.
+    pub fn answered_by(&self, model: &str) -> &Self {
+        model.clone_into(&mut self.shared.state().answered_by);
         self
     }
 

@@ -434,3 +434,72 @@ fn a_night_whose_data_folder_is_removed_meanwhile_does_not_say_that_it_is_kept()
     let next = home.night_against(&server, &[]);
     assert_eq!(next.json()["outcome"], "proposed", "{}", next.out);
 }
+
+#[test]
+fn another_model_under_the_same_name_is_noticed() {
+    let home = Home::with_sample(PROGRAM);
+    let server = StubServer::start();
+    server.brain(honest);
+    let notes = |more: &[&str]| {
+        let report = home.night_against(&server, more).json();
+        assert_eq!(report["simulated"], false, "{report:#}");
+        (
+            report["models"]["target"].clone(),
+            report["notes"].to_string(),
+        )
+    };
+    let (model, said) = notes(&[]);
+    assert_eq!(model, "stub-model-2026");
+    assert!(!said.contains("is now"), "{said}");
+    let (_, said) = notes(&["--again"]);
+    assert!(!said.contains("is now"), "nothing has changed: {said}");
+    server.answered_by("stub-model-2027");
+    let (model, said) = notes(&["--again"]);
+    assert_eq!(model, "stub-model-2027");
+    for what in ["does the tasks", "mines, judges and proposes"] {
+        let sentence = format!(
+            "What {what} is now stub-model-2027; in the night before it was stub-model-2026. Scores of the two are not comparable."
+        );
+        assert!(said.contains(&sentence), "{said}");
+    }
+}
+
+#[test]
+fn two_samples_of_a_question_are_handed_off_apart() {
+    let home = Home::with_sample(PROGRAM);
+    let words = [
+        "--backend=handoff",
+        "--model-miner=false",
+        "--rollouts=2",
+        "--json",
+    ];
+    let mut twice = 0;
+    let mut ran = home.run(&[&["sleep", "run"], &words[..]].concat());
+    for _ in 0..12 {
+        if ran.code != 3 {
+            break;
+        }
+        let asked = home.run(&["handoff", "--backend=handoff", "--json"]).json();
+        let answers = std::path::PathBuf::from(asked["answers"].as_str().unwrap());
+        let page = std::fs::read_to_string(answers.parent().unwrap().join("PROMPTS.md")).unwrap();
+        assert!(
+            page.contains("independent samples: answer each afresh"),
+            "{page}"
+        );
+        std::fs::create_dir_all(&answers).unwrap();
+        let mut ids: std::collections::BTreeMap<String, Vec<&str>> = Default::default();
+        for question in asked["pending"].as_array().unwrap() {
+            let id = question["id"].as_str().unwrap();
+            assert!(page.contains(&format!("----- BEGIN PROMPT {id} -----")));
+            let alike = ids.entry(question["prompt"].to_string()).or_default();
+            assert!(!alike.contains(&id), "each sample has an id of its own");
+            alike.push(id);
+            let request = json!({"messages": [{"content": question["prompt"]}]});
+            std::fs::write(answers.join(format!("{id}.md")), honest(&request)).unwrap();
+        }
+        twice += ids.values().filter(|alike| alike.len() == 2).count();
+        ran = home.run(&[&["sleep", "run"], &words[..]].concat());
+    }
+    assert!(twice > 0, "no question was asked for two samples");
+    assert_eq!(ran.json()["outcome"], "proposed", "{}", ran.out);
+}

@@ -1,8 +1,8 @@
 //! A whole night against a real model server, for example llama.cpp's with a small model.
 //! `SKILLOPT_TEST_SERVER` is its base address on this computer (`http://127.0.0.1:8080/v1`), and a model
-//! is chosen with `SKILLOPT_TEST_SERVER_MODEL` where the server has several; without the first, nothing
-//! is done. It takes minutes; `cargo test -p skillopt-tests --test real_server -- --nocapture` says what
-//! came of it.
+//! is chosen with `SKILLOPT_TEST_SERVER_MODEL` where the server has several. It takes minutes, so it is
+//! only run when it is asked for:
+//! `cargo test -p skillopt-tests --test real_server -- --ignored --nocapture` says what came of it.
 use std::time::Instant;
 
 use serde_json::Value;
@@ -26,11 +26,10 @@ fn words<'a>(command: &[&'a str], endpoint: &'a str, model: &'a str) -> Vec<&'a 
 
 /// A model of any size: what it proposes is its own affair. What the program makes of it is not.
 #[test]
+#[ignore = "needs a model server on this computer, named by SKILLOPT_TEST_SERVER"]
 fn a_night_comes_to_an_end_that_says_what_was_asked() {
-    let Ok(address) = std::env::var("SKILLOPT_TEST_SERVER") else {
-        println!("left out: SKILLOPT_TEST_SERVER names no server");
-        return;
-    };
+    let address = std::env::var("SKILLOPT_TEST_SERVER")
+        .expect("SKILLOPT_TEST_SERVER is the base address of a server");
     assert!(
         address.starts_with("http://127.0.0.1:") || address.starts_with("http://localhost:"),
         "only a server on this computer"

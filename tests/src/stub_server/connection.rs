@@ -75,17 +75,19 @@ async fn read_request(stream: &mut BufReader<TcpStream>) -> io::Result<Option<Re
         path,
         headers,
         body: serde_json::from_slice(&body).unwrap_or(Value::Null),
+        answered_by: String::new(),
     }))
 }
 
 /// Answers one request; whether the connection can carry another.
 async fn answer(
     stream: &mut BufReader<TcpStream>,
-    request: Request,
+    mut request: Request,
     shared: &Shared,
 ) -> io::Result<bool> {
     let behaviour = {
         let mut state = shared.state();
+        request.answered_by.clone_from(&state.answered_by);
         state.requests.push(request.clone());
         let authorized = state.key.as_ref().is_none_or(|key| {
             request.header("authorization") == Some(&format!("Bearer {key}"))

@@ -65,7 +65,7 @@ impl Shape {
                     }
                 };
                 json!({
-                    "id": "resp_stub", "object": "response", "model": "stub-model-2026",
+                    "id": "resp_stub", "object": "response", "model": request.answered_by,
                     "status": status, "error": null, "incomplete_details": reason, "output": [item],
                     "usage": {
                         "input_tokens": input, "output_tokens": output,
@@ -85,7 +85,7 @@ impl Shape {
                 };
                 json!({
                     "id": "msg_stub", "type": "message", "role": "assistant",
-                    "model": "stub-model-2026", "content": [block], "stop_reason": reason,
+                    "model": request.answered_by, "content": [block], "stop_reason": reason,
                     "usage": {
                         "input_tokens": input - 1, "cache_read_input_tokens": 1,
                         "output_tokens": output,
@@ -173,7 +173,7 @@ fn chat(text: &str, ending: Ending, request: &Request) -> Value {
         "id": "chatcmpl-stub",
         "object": "chat.completion",
         "created": 0,
-        "model": "stub-model-2026",
+        "model": request.answered_by,
         "choices": [{ "index": 0, "message": message, "finish_reason": finish }],
         "usage": usage(text, request),
     })
@@ -181,7 +181,7 @@ fn chat(text: &str, ending: Ending, request: &Request) -> Value {
 
 /// The reply in chunks, with usage at the end when it was asked for.
 fn chunks(text: &str, request: &Request) -> Vec<Value> {
-    let chunk = |choices: Value| json!({ "id": "chatcmpl-stub", "object": "chat.completion.chunk", "model": "stub-model-2026", "choices": choices });
+    let chunk = |choices: Value| json!({ "id": "chatcmpl-stub", "object": "chat.completion.chunk", "model": request.answered_by, "choices": choices });
     let mut chunks = vec![chunk(
         json!([{ "index": 0, "delta": { "role": "assistant", "content": "" } }]),
     )];
