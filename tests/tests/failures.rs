@@ -1,4 +1,4 @@
-//! Every way in which a server fails, for every backend over HTTP: what the user is told, how often it
+//! Every way in which a server fails, for every backend over HTTP, and a program, for every agent: what the user is told, how often it
 //! is tried, and whether it counts as spent. `docs/failures.md` is this table; `cargo xtask docs` writes
 //! it again.
 
@@ -26,6 +26,9 @@ use skillopt_store::{FixedClock, Store, attempts, nights, projects};
 use skillopt_tests::home::Home;
 use skillopt_tests::stub_server::StubServer;
 
+#[cfg(unix)]
+#[path = "failures/agents.rs"]
+mod agents;
 #[path = "shared/failing.rs"]
 mod failing;
 #[path = "shared/unvouched.rs"]
@@ -185,6 +188,7 @@ fn plain(told: &str, backend: &str, url: &str, elsewhere: &StubServer) -> String
         .replace('|', "\\|")
 }
 
+#[cfg(unix)]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_page_of_failures_is_what_happens() {
     let elsewhere = StubServer::start();
@@ -197,7 +201,7 @@ async fn the_page_of_failures_is_what_happens() {
          the reservation counts as spent because nobody can know whether the provider charges for it.\n\n\
          A failure that may pass by itself (*later*: temporary) ends the night as deferred and it goes on later; one that \
          needs somebody first is permanent. A provider that says until when it allows no more is not asked before.\n\n\
-         This page is written by `cargo xtask docs`.\n\n\
+         [Programs of agents](#programs-of-agents) have a table of their own. This page is written by `cargo xtask docs`.\n\n\
          | Failure | Code | Tries | Counts | Later | What is told |\n| --- | --- | --- | --- | --- | --- |\n",
     );
     for row in rows(&elsewhere) {
@@ -252,6 +256,7 @@ async fn the_page_of_failures_is_what_happens() {
         write_row(&mut page, &row, &all[0].4, said);
     }
     assert_eq!(elsewhere.requests().len(), 0, "a redirect was followed");
+    agents::table(&mut page).await;
 
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/failures.md");
     if std::env::var_os("SKILLOPT_WRITE_PAGES").is_some() {
@@ -313,6 +318,11 @@ fn a_night_that_fails(row: &Row, (backend, api): (&str, &str), url: &str) {
             "{name}: the next attempt is planned: {json}"
         );
     }
+    nothing_happened(&home, &name);
+}
+
+/// Nothing was scored or used up, so that the next night finds everything.
+fn nothing_happened(home: &Home, name: &str) {
     assert!(!home.skill().exists(), "{name}");
     for from in [
         "mined_turn",
@@ -322,14 +332,14 @@ fn a_night_that_fails(row: &Row, (backend, api): (&str, &str), url: &str) {
         "attempt WHERE state = 'answered'",
         "stage WHERE name LIKE '%/scored' AND output IS NOT NULL",
     ] {
-        assert_eq!(count(&home, from), 0, "{name}: {from}");
+        assert_eq!(count(home, from), 0, "{name}: {from}");
     }
     let next = home.run(&["sleep", "run", "--json"]).json();
     assert_eq!(
         next["outcome"], "proposed",
         "{name}: nothing was lost: {next}"
     );
-    assert!(count(&home, "mined_turn") > 0, "{name}: a good night marks");
+    assert!(count(home, "mined_turn") > 0, "{name}: a good night marks");
 }
 
 #[test]
@@ -374,9 +384,9 @@ fn no_failure_scores_anything_or_uses_up_a_session() {
 }
 
 /// One row of the page. What most backends say stands first; others are named.
-fn write_row(
+fn write_row<S>(
     page: &mut String,
-    row: &Row,
+    row: &Row<S>,
     seen: &Seen,
     said: BTreeMap<(String, String), Vec<String>>,
 ) {

@@ -1,0 +1,262 @@
+//! The same for the programs of agents.
+
+use std::path::Path;
+
+use skillopt_tests::stub_cli::{Dialect, Mode, StubCli};
+
+use super::*;
+
+const LIMIT: &str = "You've hit your weekly limit · resets Dec 2, 6:25pm (UTC)";
+
+fn row(
+    name: &'static str,
+    mode: Mode,
+    outcome: &'static str,
+    tries: usize,
+    counts: bool,
+) -> Row<Mode> {
+    Row {
+        name,
+        serves: mode,
+        outcome,
+        tries,
+        counts,
+    }
+}
+
+/// Every way in which a program fails, and what must come of it.
+fn rows() -> Vec<Row<Mode>> {
+    vec![
+        row(
+            "it answers, after reading its input to the end",
+            Mode::reply("It is 4."),
+            "answered",
+            1,
+            true,
+        ),
+        row(
+            "it answers without reading its input",
+            Mode::DeafToInput,
+            "answered",
+            1,
+            true,
+        ),
+        row(
+            "it answers with bytes that are no text",
+            Mode::InvalidUtf8,
+            "answered",
+            1,
+            true,
+        ),
+        row(
+            "a usage limit, exit code 1",
+            Mode::print(LIMIT, "", 1),
+            "quota_exhausted",
+            1,
+            false,
+        ),
+        row(
+            "a usage limit as a reply",
+            Mode::reply(LIMIT),
+            "quota_exhausted",
+            1,
+            false,
+        ),
+        row(
+            "not signed in, exit code 0",
+            Mode::print("Not logged in\n", "", 0),
+            "sign_in_needed",
+            1,
+            false,
+        ),
+        row(
+            "it hangs before its first word",
+            Mode::HangSilent,
+            "model_timed_out",
+            3,
+            true,
+        ),
+        row(
+            "it hangs after its first word, and so does a program that it has started",
+            Mode::HangWithGrandchild,
+            "model_timed_out",
+            3,
+            true,
+        ),
+        row(
+            "it does not know an option",
+            Mode::print("", "error: unknown option '--nothere'\n", 1),
+            "backend_misconfigured",
+            1,
+            false,
+        ),
+        row(
+            "it prints in another format",
+            Mode::print("It is 4.", "", 0),
+            "backend_misconfigured",
+            1,
+            false,
+        ),
+        row("it prints 200 MB", Mode::Flood, "reply_unreadable", 1, true),
+        row(
+            "it wants a terminal",
+            Mode::NeedsTerminal,
+            "model_unavailable",
+            3,
+            false,
+        ),
+        row(
+            "it crashes",
+            Mode::print("", "Segmentation fault\n", 139),
+            "model_unavailable",
+            3,
+            false,
+        ),
+    ]
+}
+
+fn install(dialect: Dialect, mode: Mode) -> StubCli {
+    StubCli::install(dialect, Path::new(env!("CARGO_BIN_EXE_stub-agent")), [mode])
+}
+
+fn title(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Claude => "Claude Code 2.1.332",
+        Dialect::Codex => "Codex 0.171.0",
+        Dialect::Copilot => "GitHub Copilot CLI 1.0.102",
+        Dialect::Cursor => "Cursor CLI 2025.09.18-7ae6800",
+        Dialect::OpenCode => "OpenCode 1.18.33",
+        Dialect::Pi => "Pi 0.74.2",
+    }
+}
+
+fn settings(dialect: Dialect, stub: &StubCli, hangs: bool) -> Settings {
+    let path = stub.path().display().to_string();
+    let (first_byte, whole) = if hangs { (1, 2) } else { (60, 60) };
+    let mut settings = Settings {
+        backend: dialect.backend().to_owned(),
+        first_byte_seconds: first_byte,
+        call_seconds: whole,
+        ..Settings::default()
+    };
+    *match dialect {
+        Dialect::Claude => &mut settings.claude_path,
+        Dialect::Codex => &mut settings.codex_path,
+        Dialect::Copilot => &mut settings.copilot_path,
+        Dialect::Cursor => &mut settings.cursor_path,
+        Dialect::OpenCode => &mut settings.opencode_path,
+        Dialect::Pi => &mut settings.pi_path,
+    } = path;
+    settings
+}
+
+/// The sentence without what is each agent's own.
+fn plain(text: &str, dialect: Dialect) -> String {
+    let name = dialect.backend();
+    let text = text
+        .replace(title(dialect), "PROGRAM VERSION")
+        .replace(&format!("models.{name}_path"), "models.AGENT_path")
+        .replace('|', "\\|");
+    match text.strip_prefix(name) {
+        Some(rest) => format!("AGENT{rest}"),
+        None => text,
+    }
+}
+
+/// The page's part about agents, which is what happens.
+pub(super) async fn table(page: &mut String) {
+    page.push_str(
+        "\n## Programs of agents\n\n\
+         The same for `claude`, `codex`, `copilot`, `cursor`, `opencode` and `pi`. *Tries* is how often the program is \
+         started for one question; a program that is given up is ended with everything it has started.\n\n\
+         | Failure | Code | Tries | Counts | Later | What is told |\n| --- | --- | --- | --- | --- | --- |\n",
+    );
+    for row in rows() {
+        let mut asking = tokio::task::JoinSet::new();
+        for (place, dialect) in Dialect::ALL.into_iter().enumerate() {
+            let stub = install(dialect, row.serves.clone());
+            let hangs = row.outcome == "model_timed_out";
+            asking.spawn(async move {
+                let settings = settings(dialect, &stub, hangs);
+                let seen = ask(&settings, || stub.asked().len()).await;
+                (place, dialect, seen)
+            });
+        }
+        let mut all = asking.join_all().await;
+        all.sort_by_key(|(place, ..)| *place);
+        let mut said: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+        for (_, dialect, seen) in &all {
+            let at = format!("{}: {dialect:?}: {}", row.name, seen.told);
+            assert_eq!(seen.outcome, row.outcome, "{at}");
+            assert_eq!(seen.tries, row.tries, "{at}");
+            assert_eq!(seen.spent > 0, row.counts, "{at}");
+            let told = (plain(&seen.told, *dialect), plain(&seen.guidance, *dialect));
+            let who = dialect.backend().to_owned();
+            said.entry(told).or_default().push(who);
+        }
+        write_row(page, &row, &all[0].2, said);
+    }
+}
+
+/// A whole night with each failure: nothing is scored, no session is used up, and what is counted is
+/// what was started.
+#[test]
+fn no_failure_of_a_program_scores_anything_or_uses_up_a_session() {
+    let failing = rows().into_iter().filter(|row| row.outcome != "answered");
+    let failing: Vec<Row<Mode>> = failing.collect();
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                loop {
+                    let place = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    let Some(row) = failing.get(place) else { break };
+                    // Every failure with one agent or another; which one makes no difference above.
+                    a_night(row, Dialect::ALL[place % Dialect::ALL.len()]);
+                }
+            });
+        }
+    });
+}
+
+fn a_night(row: &Row<Mode>, dialect: Dialect) {
+    let name = format!("{}: {dialect:?}", row.name);
+    let home = Home::with_sample(PROGRAM);
+    let stub = install(dialect, row.serves.clone());
+    let backend = dialect.backend();
+    let words = [
+        format!("--backend={backend}"),
+        format!("--{backend}-path={}", stub.path().display()),
+        format!("--accept-terms={backend}"),
+    ];
+    let mut command = vec![
+        "sleep",
+        "run",
+        "--model-miner=false",
+        "--concurrency=1",
+        "--input-price=1",
+        "--output-price=1",
+        "--json",
+    ];
+    if row.outcome == "model_timed_out" {
+        command.extend(["--first-byte-seconds=1", "--call-seconds=2"]);
+    }
+    command.extend(words.iter().map(String::as_str));
+    let ran = home.run(&command);
+    let json = ran.json();
+    let outcome = json["outcome"].as_str().unwrap();
+    assert!(["deferred", "failed"].contains(&outcome), "{name}: {json}");
+    let code = if outcome == "deferred" { 75 } else { 1 };
+    assert_eq!(ran.code, code, "{name}: {json}");
+    for field in ["code", "message", "guidance"] {
+        let said = json["problem"][field].as_str().unwrap_or_default();
+        assert!(!said.is_empty(), "{name}: {field}: {json}");
+    }
+    let calls = stub.asked().len() as u64;
+    assert!(calls > 0, "{name}");
+    let spent = home.run(&["spend", "--json"]).json()["total"].clone();
+    assert_eq!(spent["calls"].as_u64(), Some(calls), "{name}: {spent}");
+    let cost = spent["cost_micros"].as_u64();
+    assert_eq!(cost > Some(0), row.counts, "{name}: {spent}");
+    nothing_happened(&home, &name);
+}
