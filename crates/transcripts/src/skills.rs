@@ -4,10 +4,9 @@
 pub(crate) fn read_by(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices("/SKILL.md").filter_map(|(at, _)| {
         let before = &text[..at];
-        let start = before
-            .rfind(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')))
-            .map_or(0, |at| at + 1);
-        Some(&before[start..]).filter(|name| !name.is_empty() && !name.starts_with('.'))
+        let above = before
+            .trim_end_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+        Some(&before[above.len()..]).filter(|name| !name.is_empty() && !name.starts_with('.'))
     })
 }
 
@@ -26,6 +25,10 @@ mod tests {
             ("../SKILL.md", &[]),
             ("skills/a b/SKILL.md", &["b"]),
             ("SKILL.md", &[]),
+            (
+                "cat ä/SKILL.md “release/SKILL.md” li\u{fffd}nt/SKILL.md",
+                &["release", "nt"],
+            ),
         ] {
             let found: Vec<&str> = read_by(text).collect();
             assert_eq!(found, expected, "{text}");
