@@ -38,7 +38,8 @@ async fn listen(light: &watch::Sender<bool>) -> zbus::Result<()> {
     .await?;
     // Before it is asked, so that no change falls between.
     let mut changes = pin!(in_time(portal.receive_signal("SettingChanged")).await?);
-    tell(light, &read(&portal).await?);
+    let value = read(&portal).await?;
+    tell(light, &value);
     while let Some(change) = std::future::poll_fn(|cx| changes.as_mut().poll_next(cx)).await {
         let body = change.body();
         let (namespace, key, value): (String, String, OwnedValue) = body.deserialize()?;
