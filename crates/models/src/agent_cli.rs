@@ -413,7 +413,8 @@ impl Backend for AgentCli {
             (temperature, "models.temperature"),
         ]
         .into_iter()
-        .filter_map(|(unheard, setting)| unheard.then(|| setting.to_owned()))
+        .filter(|(unheard, _)| *unheard)
+        .map(|(_, setting)| setting.to_owned())
         .collect()
     }
 

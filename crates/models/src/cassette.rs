@@ -101,7 +101,7 @@ impl Try {
     /// which is no answer of the backend.
     fn of(
         attempt: &Attempt,
-        reply: Option<String>,
+        reply: Option<&str>,
         request_thousandths: u64,
         redactor: &Redactor,
     ) -> Option<Self> {
@@ -116,7 +116,7 @@ impl Try {
             return None;
         }
         Some(Self {
-            reply: reply.as_deref().map(redacted),
+            reply: reply.map(redacted),
             usage: Usage {
                 input_tokens: attempt.usage.input_tokens,
                 cached_tokens: attempt.usage.cached_tokens,
@@ -195,7 +195,7 @@ pub fn save(
                     return Err(expired(night).into());
                 }
                 let billed = billed.get(&attempt.id).copied().unwrap_or(0);
-                tries.extend(Try::of(attempt, reply, billed, redactor));
+                tries.extend(Try::of(attempt, reply.as_deref(), billed, redactor));
             }
             if tries.is_empty() {
                 continue;

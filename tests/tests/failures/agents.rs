@@ -172,9 +172,10 @@ pub(super) async fn table(page: &mut String) {
          | Failure | Code | Tries | Counts | Later | What is told |\n| --- | --- | --- | --- | --- | --- |\n",
     );
     for row in rows() {
+        // All are written before one starts: what is started holds files open that are being written.
+        let installed = Dialect::ALL.map(|dialect| (dialect, install(dialect, row.serves.clone())));
         let mut asking = tokio::task::JoinSet::new();
-        for (place, dialect) in Dialect::ALL.into_iter().enumerate() {
-            let stub = install(dialect, row.serves.clone());
+        for (place, (dialect, stub)) in installed.into_iter().enumerate() {
             let hangs = row.outcome == "model_timed_out";
             asking.spawn(async move {
                 let settings = settings(dialect, &stub, hangs);
