@@ -106,8 +106,38 @@ async function testsASubset(chrome, url) {
   await shows(page, '.left-out', 'Name the migration');
   const untested = page.getByRole('button', { name: 'Adopt untested' });
   assert.ok(await untested.isEnabled());
-  await page.getByRole('button', { name: 'Test it first' }).click();
+  assert.ok(await page.getByRole('button', { name: 'Test it first' }).isEnabled());
+  // The key does what the first button says, and writes nothing that no test has seen.
+  await page.keyboard.press('a');
+  await shows(page, '[role=alert]', 'Not adopted: the chosen rules alone are not better');
+  assert.equal(await page.locator('.toast').count(), 0);
+  await page.getByLabel('Take rule 2').check();
+  await page.getByLabel('Take rule 3').uncheck();
+  await page.keyboard.press('a');
   await shows(page, '.toast', 'Adopted into deploy-skill.');
+  await close();
+}
+
+async function stepsThroughEveryDocument(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/review/20261130-030114', data: 'two-documents' });
+  await settled(page);
+  const inSight = (text) =>
+    page.waitForFunction((text) => {
+      const box = [...document.querySelectorAll('.side.added')].find((line) => line.innerText.includes(text))?.getBoundingClientRect();
+      return box !== undefined && box.top >= 0 && box.bottom <= window.innerHeight;
+    }, text);
+  const presses = async (key, text) => {
+    for (let press = 0; press < 20; press += 1) {
+      await page.keyboard.press(key);
+      const found = await inSight(text).then(() => true, () => false);
+      if (found) return;
+    }
+    assert.fail(`${key} never comes to "${text}"`);
+  };
+  page.setDefaultTimeout(1_000);
+  await presses('n', 'Name the migration');
+  await presses('n', 'Group the entries');
+  await presses('p', 'Name the migration');
   await close();
 }
 
@@ -180,8 +210,27 @@ async function setsUpAProject(chrome, url) {
   await page.getByRole('button', { name: 'Next' }).click();
   await page.getByRole('button', { name: 'Do a dry run' }).click();
   await shows(page, '.card', '6 new sessions, 18 tasks');
-  await page.getByRole('link', { name: 'Done' }).click();
+  // Without it, nights would stop with the next sign-in.
+  assert.ok(await page.getByLabel('Start with the computer').isChecked());
+  await page.getByRole('button', { name: 'Done' }).click();
   await shows(page, 'article', 'webshop');
+  await page.goto(page.url().replace(/#.*/, '#/settings'));
+  assert.ok(await page.getByLabel('Start with the computer').isChecked());
+  await close();
+}
+
+async function triesAgainWhatIsRegistered(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/first-run' });
+  await settled(page);
+  for (let step = 0; step < 4; step += 1) await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByRole('button', { name: 'Do a dry run' }).click();
+  await shows(page, '.card', '6 new sessions, 18 tasks');
+  await page.getByLabel('Start with the computer').uncheck();
+  await page.getByRole('button', { name: 'Done' }).click();
+  await shows(page, 'h1', 'Overview');
+  await page.goto(page.url().replace(/#.*/, '#/settings'));
+  await settled(page);
+  assert.ok(!(await page.getByLabel('Start with the computer').isChecked()));
   await close();
 }
 
@@ -226,9 +275,11 @@ export async function keyboard(chrome, url) {
     undoesAtOnce,
     asksAboutFlags,
     testsASubset,
+    stepsThroughEveryDocument,
     findsHelpAndFilter,
     reachesEverythingByTab,
     setsUpAProject,
+    triesAgainWhatIsRegistered,
     answersQuestions,
     keepsErrorsWhereTheyBelong,
   ];

@@ -20,7 +20,7 @@ import {
   type Status,
   type SupervisorState,
 } from '../interface';
-import { ago, hostile, many, NO_SPEND, PROJECTS, SPEND, targetsOf, usual } from './proposals';
+import { ago, decision, delta, hostile, many, NO_SPEND, PROJECTS, SPEND, targetsOf, twoDocuments, usual } from './proposals';
 import { InventedSettings } from './settings';
 
 type Handlers = { [C in CommandName]?: (input: Input<C>) => Output<C> };
@@ -41,10 +41,10 @@ export class MemoryBackend implements Backend {
   private startsWithComputer = true;
   private pause: SupervisorState['pause'] = null;
 
-  /** `data`: `usual`, `empty`, `many`, `hostile`, `broken`, or `gone` for a project whose folder is not there. */
+  /** `data`: `usual`, `empty`, `many`, `hostile`, `broken`, `two-documents` of one proposal, or `gone` for a project whose folder is not there. */
   constructor(private readonly data: string) {
     const none = data === 'empty';
-    this.proposals = none ? [] : data === 'many' ? many() : data === 'hostile' ? hostile() : usual();
+    this.proposals = none ? [] : data === 'many' ? many() : data === 'hostile' ? hostile() : data === 'two-documents' ? twoDocuments() : usual();
     this.projects = none
       ? []
       : [
@@ -219,8 +219,12 @@ export class MemoryBackend implements Backend {
       throw problem('confirmation_needed', 'Something in the proposal is flagged.', 'Read the flags and confirm them.');
     }
     if (input.validate && subset) {
-      const decision = shown.documents[0]?.decision;
-      if (decision) output.validated = [[shown.documents[0]!.agent, decision]];
+      const decided = shown.documents[0]?.decision?.deltas ?? [];
+      // The second rule is the one that helps.
+      const better = chosen(2);
+      const deltas = better ? decided : decided.map((row) => delta(row.task, row.before, row.before));
+      output.validated = [[shown.documents[0]!.agent, decision(deltas)]];
+      if (!better) return { ...output, refused: true };
     }
     this.decide(shown, 'adopted');
     return { ...output, adopted: true };

@@ -278,6 +278,13 @@ export function usual(): ProposalShown[] {
   ];
 }
 
+/** One proposal for a skill and a memory file. */
+export function twoDocuments(): ProposalShown[] {
+  const documents = usual().slice(0, 2).flatMap((shown) => shown.documents);
+  documents.flatMap((made) => made.rules).forEach((rule, index) => (rule.number = index + 1));
+  return [proposal('20261130-030114', 42, PROJECTS.shop, 4, documents)];
+}
+
 /** Five hundred proposals, the first of them with a diff of five thousand lines. */
 export function many(): ProposalShown[] {
   const [first] = usual();

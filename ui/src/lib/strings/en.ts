@@ -424,6 +424,7 @@ export const en = {
     hourText: 'When the computer is awake, on power and on a network that allows it.',
     dryText: 'What a night would do now, at no cost. Nothing is asked and nothing is written.',
     dryRun: 'Do a dry run',
+    autostartText: 'SkillOpt waits in the tray after you sign in. Without this, no night begins until you start it yourself.',
     finish: 'Done',
     next: 'Next',
     previous: 'Back',

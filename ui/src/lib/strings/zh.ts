@@ -399,6 +399,7 @@ export const zh: Strings = {
     hourText: '在电脑醒着、接通电源且网络允许的时候。',
     dryText: '夜间运行现在会做什么，不花钱。不询问，也不写入。',
     dryRun: '试运行',
+    autostartText: '登录后 SkillOpt 在托盘中等待。不勾选的话，在你自己启动它之前不会开始任何夜间运行。',
     finish: '完成',
     next: '下一步',
     previous: '上一步',
