@@ -141,6 +141,38 @@ async function stepsThroughEveryDocument(chrome, url) {
   await close();
 }
 
+async function saysWhatCannotBeAdopted(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/review/20261129-031702', data: 'stale' });
+  await settled(page);
+  await shows(page, '.item .chip', 'Out of date');
+  await shows(page, '.note', 'The file has changed since this was proposed.');
+  assert.ok(await page.getByRole('button', { name: 'Adopt', exact: true }).isDisabled());
+  await close();
+}
+
+async function saysWhoseFileItIs(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/review/20261129-032544' });
+  await settled(page);
+  await shows(page, '.note', 'Under version control: the change is everyone’s once you commit it.');
+  await page.goto(page.url().replace(/#.*/, '#/review/20261129-031702'));
+  await waitForHeading(page, 'deploy-skill');
+  await settled(page);
+  assert.equal(await page.locator('.note', { hasText: 'Under version control' }).count(), 0);
+  await close();
+}
+
+async function showsWhatDidNotHelp(chrome, url) {
+  // Nothing came of this night; what it tried and what was answered is there all the same.
+  const { page, close } = await open(chrome, url, { route: '#/night/33' });
+  await settled(page);
+  await shows(page, '.edits li', 'did not help');
+  await shows(page, '.edits li', 'The rule is already there.');
+  await page.getByRole('button', { name: 'Deploy the checkout package' }).click();
+  await shows(page, '.reply', 'Deployed checkout to staging.');
+  assert.equal(await page.getByText('The request is not kept any more.').count(), 0);
+  await close();
+}
+
 async function findsHelpAndFilter(chrome, url) {
   const { page, close } = await open(chrome, url, { route: '#/review/20261129-031702' });
   await settled(page);
@@ -276,6 +308,9 @@ export async function keyboard(chrome, url) {
     asksAboutFlags,
     testsASubset,
     stepsThroughEveryDocument,
+    saysWhatCannotBeAdopted,
+    saysWhoseFileItIs,
+    showsWhatDidNotHelp,
     findsHelpAndFilter,
     reachesEverythingByTab,
     setsUpAProject,
