@@ -301,6 +301,11 @@ impl Survey {
         if pending > 0 {
             return FirstLine::Proposals { count: pending };
         }
+        if let Some(project) = projects.iter().find(|project| project.waits_for_answers()) {
+            return FirstLine::Answers {
+                project: project.name.clone(),
+            };
+        }
         let waiting = projects
             .iter()
             .find_map(|project| Some((project, project.waits.first()?)));
@@ -351,7 +356,7 @@ fn overall(first: &FirstLine, pause: Option<Pause>, pending: usize) -> Overall {
         FirstLine::Working { .. } => Overall::Working,
         FirstLine::Attention { .. } => Overall::Attention,
         FirstLine::Paused { .. } => Overall::Paused,
-        FirstLine::Proposals { .. } => Overall::WaitingForReview,
+        FirstLine::Proposals { .. } | FirstLine::Answers { .. } => Overall::WaitingForReview,
         FirstLine::Waiting { .. } | FirstLine::Next { .. } | FirstLine::Nothing => {
             debug_assert!(pause.is_none() && pending == 0);
             Overall::Asleep
