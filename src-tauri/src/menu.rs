@@ -4,7 +4,7 @@
 use jiff::ZonedDateTime;
 use skillopt_app::Problem;
 use skillopt_app::notices::{WaitingDocument, WaitingProposal};
-use skillopt_app::supervisor::{Overall, SupervisorState};
+use skillopt_app::supervisor::{Overall, ProjectState, SupervisorState};
 
 use crate::display::Display;
 use crate::place::Place;
@@ -67,11 +67,20 @@ pub(crate) struct Face {
     pub(crate) title: String,
     /// The tooltip, and the first line of the menu.
     pub(crate) line: String,
+    /// How the last night ended: the second line of both.
+    pub(crate) last: Option<String>,
     /// The menu below that line.
     pub(crate) menu: Vec<Entry>,
 }
 
 impl Face {
+    /// What the tooltip says, and the menu first.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &str> {
+        [Some(self.line.as_str()), self.last.as_deref()]
+            .into_iter()
+            .flatten()
+    }
+
     /// Before anything is known.
     pub(crate) fn blank(words: &Words) -> Self {
         let state = SupervisorState::nothing_yet();
@@ -91,6 +100,7 @@ impl Face {
             overall: Overall::Attention,
             title: words.say("attention"),
             line: format!("{} {}", problem.message, problem.guidance),
+            last: None,
             menu,
         }
     }
@@ -110,8 +120,10 @@ impl Face {
             Overall::Attention => "attention",
             Overall::Paused => "paused",
         });
-        let line = words.first_line(&state.first_line, &state.sentence, now);
+        let line = words.first_line(&state.first_line, now);
+        let last = last_of(&state.projects, words, now);
         let mut menu = vec![Entry::Line(label(&line))];
+        menu.extend(last.iter().map(|last| Entry::Line(label(last))));
         if mute {
             menu.push(Entry::Line(words.say("mute")));
         }
@@ -129,7 +141,22 @@ impl Face {
                 Order::Open(Place::Review(None)),
             ));
         }
-        if !waiting.is_empty() {
+        let asking: Vec<_> = state
+            .projects
+            .iter()
+            .filter(|project| project.waits_for_answers())
+            .collect();
+        menu.extend(asking.iter().map(|project| {
+            let words = match asking.as_slice() {
+                [_] => words.say("answer"),
+                _ => words.fill("answer_of", &[("project", &project.name)]),
+            };
+            Entry::Act(
+                label(&words),
+                Order::Open(Place::Handoff(project.id.clone())),
+            )
+        }));
+        if !(waiting.is_empty() && asking.is_empty()) {
             menu.push(Entry::Rule);
         }
         for project in state
@@ -179,9 +206,20 @@ impl Face {
             overall: state.overall,
             title,
             line,
+            last,
             menu,
         }
     }
+}
+
+/// How the night that ended last did end; of which project, where there are several.
+fn last_of(projects: &[ProjectState], words: &Words, now: &ZonedDateTime) -> Option<String> {
+    let (project, last) = projects
+        .iter()
+        .filter_map(|project| Some((project, project.last.as_ref()?)))
+        .max_by_key(|(_, last)| last.ended_at)?;
+    let name = (projects.len() > 1).then_some(project.name.as_str());
+    Some(words.last_line(last, name, now))
 }
 
 fn of_proposal(proposal: &WaitingProposal, words: &Words) -> Entry {
@@ -189,18 +227,35 @@ fn of_proposal(proposal: &WaitingProposal, words: &Words) -> Entry {
         words.say("review"),
         Order::Open(Place::Review(Some(proposal.id.clone()))),
     )];
-    // What the scan flagged needs to be read before it is adopted.
-    if proposal.unflagged {
+    // What the scan flagged needs to be read before it is adopted; what is out of date cannot be.
+    if proposal.is_ready() {
         choices.push(Entry::Act(
             words.say("adopt"),
             Order::Adopt(proposal.nonce.clone()),
         ));
     }
+    choices.extend(to_know(proposal, words).into_iter().map(Entry::Line));
     choices.push(Entry::Act(
         words.say("reject"),
         Order::Reject(proposal.nonce.clone()),
     ));
     Entry::Sub(label(&documents(proposal, words)), choices)
+}
+
+/// What is to be known before a decision that is one click away.
+pub(crate) fn to_know(proposal: &WaitingProposal, words: &Words) -> Vec<String> {
+    let documents = &proposal.documents;
+    let mut known = Vec::new();
+    if documents.iter().any(|document| document.stale) {
+        known.push(words.say("stale"));
+    }
+    if documents
+        .iter()
+        .any(|document| document.under_version_control)
+    {
+        known.push(words.say("everyones"));
+    }
+    known
 }
 
 /// "deploy-skill 0.42 → 0.75, CLAUDE.md 0.50 → 0.67".
@@ -244,6 +299,8 @@ pub(crate) mod tests {
                 name: "deploy".into(),
                 before: Some(0.42),
                 after: Some(0.75),
+                stale: false,
+                under_version_control: false,
             }],
             unflagged,
         }

@@ -62,12 +62,16 @@ impl Card {
                 };
                 let review = Place::Review(only.map(|proposal| proposal.id.clone()));
                 let mut buttons = vec![(words.say("review"), Order::Open(review))];
+                let mut body = named.join(", ");
                 // One click is for one decision; several are made in the window.
                 if let Some(only) = only {
-                    if only.unflagged {
+                    if only.is_ready() {
                         buttons.push((words.say("adopt"), Order::Adopt(only.nonce.clone())));
                     }
                     buttons.push((words.say("reject"), Order::Reject(only.nonce.clone())));
+                    for line in menu::to_know(only, words) {
+                        body = format!("{body}\n{line}");
+                    }
                 }
                 Self {
                     title: words.count(
@@ -76,7 +80,7 @@ impl Card {
                         "count",
                         proposals.len(),
                     ),
-                    body: named.join(", "),
+                    body,
                     buttons,
                     stays: true,
                 }
@@ -172,7 +176,8 @@ impl Card {
         words: &Words,
     ) -> Result<(), String> {
         if !self.buttons.is_empty() && !has_buttons().await {
-            self.buttons.clear();
+            // A server that shows no buttons may still tell of a click on the card.
+            self.buttons.truncate(1);
             self.body = format!("{}\n{}", self.body, words.say("notice_without_buttons"));
         }
         self.title = text::one_line(&self.title, LONGEST_TITLE);

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use jiff::ZonedDateTime;
-use skillopt_app::supervisor::FirstLine;
-use skillopt_app::types::Language;
+use skillopt_app::supervisor::{FirstLine, Last, Why};
+use skillopt_app::types::{Language, Outcome, Wait};
 
 const ENGLISH: &str = include_str!("../strings/en.json");
 const CHINESE: &str = include_str!("../strings/zh-CN.json");
@@ -78,12 +78,7 @@ impl Words {
     }
 
     /// The first line of the menu. Reasons of the engine are in its own words.
-    pub(crate) fn first_line(
-        &self,
-        line: &FirstLine,
-        english: &str,
-        now: &ZonedDateTime,
-    ) -> String {
+    pub(crate) fn first_line(&self, line: &FirstLine, now: &ZonedDateTime) -> String {
         match line {
             FirstLine::Working { project, nights: 1 } => {
                 self.fill("line_working_one", &[("project", project)])
@@ -117,8 +112,11 @@ impl Words {
             FirstLine::Proposals { count } => {
                 self.count("line_proposals_one", "line_proposals_many", "count", *count)
             }
-            // Why it waits is a sentence of the engine.
-            FirstLine::Waiting { .. } => english.to_owned(),
+            FirstLine::Answers { project } => self.fill("line_answers", &[("project", project)]),
+            FirstLine::Waiting { project, reason } => self.fill(
+                "line_waiting",
+                &[("project", project), ("reason", &self.why(reason, now))],
+            ),
             FirstLine::Next { at, projects } => {
                 let time = self.time(*at, now);
                 let name = if *projects == 1 {
@@ -132,6 +130,78 @@ impl Words {
                 )
             }
             FirstLine::Nothing => self.say("line_nothing"),
+        }
+    }
+
+    /// Why a night waits. What only the engine knows is left out where it would be in another language.
+    fn why(&self, why: &Why, now: &ZonedDateTime) -> String {
+        match why {
+            Why::Condition(Wait::Power) => self.say("why_power"),
+            Why::Condition(Wait::UnmeteredNetwork) => self.say("why_network"),
+            Why::Condition(Wait::Idle) => self.say("why_idle"),
+            Why::Condition(Wait::QuietHours) => self.say("why_quiet_hours"),
+            Why::Condition(Wait::Sessions { have, want }) => self.fill(
+                "why_sessions",
+                &[("have", &have.to_string()), ("want", &want.to_string())],
+            ),
+            Why::Provider { busy } => self.fill("why_provider", &[("project", busy)]),
+            Why::Busy { holder } => self.fill("why_busy", &[("holder", holder)]),
+            Why::PutOff { until, reason } => self.fill(
+                "why_put_off",
+                &[
+                    ("time", &self.time(*until, now)),
+                    ("reason", reason.trim_end_matches('.')),
+                ],
+            ),
+            Why::FolderMissing => self.say("why_folder_missing"),
+            Why::NobodySupervises => self.say("why_nobody"),
+        }
+    }
+
+    /// How the last night ended; `project` is named where there are several.
+    pub(crate) fn last_line(
+        &self,
+        last: &Last,
+        project: Option<&str>,
+        now: &ZonedDateTime,
+    ) -> String {
+        let outcome = self.say(match last.outcome {
+            Outcome::Proposed => "outcome_proposed",
+            Outcome::NotImproved => "outcome_not_improved",
+            Outcome::Inconclusive => "outcome_inconclusive",
+            Outcome::NothingToDo => "outcome_nothing_to_do",
+            Outcome::WaitingForAnswers => "outcome_waiting_for_answers",
+            Outcome::Deferred => "outcome_deferred",
+            Outcome::Interrupted => "outcome_interrupted",
+            Outcome::Failed => "outcome_failed",
+        });
+        let outcome = match project {
+            Some(project) => self.fill("last_of", &[("project", project), ("outcome", &outcome)]),
+            None => outcome,
+        };
+        match last.ended_at {
+            Some(at) => {
+                let time = self.past(at, now);
+                self.fill("last_at", &[("outcome", &outcome), ("time", &time)])
+            }
+            None => self.fill("last", &[("outcome", &outcome)]),
+        }
+    }
+
+    /// A time that is over: the hour, and the day unless it is today.
+    fn past(&self, at: jiff::Timestamp, now: &ZonedDateTime) -> String {
+        let at = at.to_zoned_datetime(now.time_zone().clone());
+        let hour = at.strftime("%H:%M").to_string();
+        if at.date() == now.date() {
+            hour
+        } else if now
+            .date()
+            .yesterday()
+            .is_ok_and(|yesterday| at.date() == yesterday)
+        {
+            self.fill("yesterday", &[("time", &hour)])
+        } else {
+            at.strftime("%Y-%m-%d %H:%M").to_string()
         }
     }
 
@@ -188,7 +258,86 @@ mod tests {
             chinese.0.keys().collect::<Vec<_>>()
         );
         for (name, text) in &english.0 {
-            assert_eq!(places(text), places(&chinese.0[name]), "{name}");
+            let mut expected = places(text);
+            // What the engine says of these is English.
+            if ["why_busy", "why_put_off"].contains(&name.as_str()) {
+                expected.retain(|place| !["holder", "reason"].contains(place));
+            }
+            assert_eq!(expected, places(&chinese.0[name]), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_a_night_waits_for_is_said_in_one_language() {
+        let now: ZonedDateTime = "2026-11-30T22:00:00+08:00[Asia/Shanghai]".parse().unwrap();
+        let every = [
+            Why::Condition(Wait::Power),
+            Why::Condition(Wait::UnmeteredNetwork),
+            Why::Condition(Wait::Idle),
+            Why::Condition(Wait::QuietHours),
+            Why::Condition(Wait::Sessions { have: 1, want: 3 }),
+            Why::Provider {
+                busy: "商店".into(),
+            },
+            Why::Busy {
+                holder: "skillopt, process 7".into(),
+            },
+            Why::PutOff {
+                until: "2026-11-30T16:00:00Z".parse().unwrap(),
+                reason: "Codex allows no more.".into(),
+            },
+            Why::FolderMissing,
+            Why::NobodySupervises,
+        ];
+        let (english, chinese) = (Words::in_language("en"), Words::in_language("zh_CN"));
+        for reason in every {
+            let line = FirstLine::Waiting {
+                project: "商店".into(),
+                reason: reason.clone(),
+            };
+            let said = chinese.first_line(&line, &now);
+            assert!(said.starts_with("商店"), "{said}");
+            assert!(!said.contains(|c: char| c.is_ascii_alphabetic()), "{said}");
+            // The same as every other process says it.
+            let sentence = line.sentence(now.timestamp(), now.time_zone());
+            assert_eq!(english.first_line(&line, &now), sentence);
+        }
+    }
+
+    #[test]
+    fn the_last_result_is_told_with_its_time() {
+        let now: ZonedDateTime = "2026-11-30T08:00:00+01:00[Europe/Paris]".parse().unwrap();
+        let last = |outcome, ended_at: Option<&str>| Last {
+            night: Some(1),
+            outcome,
+            reason: String::new(),
+            needs: None,
+            ended_at: ended_at.map(|at| at.parse().unwrap()),
+            caught_up_for: None,
+        };
+        let words = Words::in_language("en");
+        for (outcome, at, project, expected) in [
+            (
+                Outcome::NotImproved,
+                Some("2026-11-30T02:31:00Z"),
+                None,
+                "Last: No edit helped, 03:31",
+            ),
+            (
+                Outcome::Proposed,
+                Some("2026-11-29T02:31:00Z"),
+                Some("shop"),
+                "Last: shop: Improved, yesterday 03:31",
+            ),
+            (
+                Outcome::Failed,
+                Some("2026-11-20T02:31:00Z"),
+                None,
+                "Last: Failed, 2026-11-20 03:31",
+            ),
+            (Outcome::Failed, None, None, "Last: Failed"),
+        ] {
+            assert_eq!(words.last_line(&last(outcome, at), project, &now), expected);
         }
     }
 
@@ -220,7 +369,6 @@ mod tests {
                     at: at.parse().unwrap(),
                     projects: 2,
                 },
-                "",
                 &now,
             )
         };

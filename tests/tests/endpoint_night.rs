@@ -45,6 +45,42 @@ fn an_honest_server_gives_a_proposal_that_is_no_simulation() {
 }
 
 #[test]
+fn a_night_that_came_to_nothing_keeps_what_was_tried_and_answered() {
+    let home = Home::with_sample(PROGRAM);
+    let server = StubServer::start();
+    // A model that proposes rules and follows none of them.
+    server.brain(|request| {
+        let reply = honest(request);
+        if reply.contains("\"edits\"") {
+            reply
+        } else {
+            "No.".to_owned()
+        }
+    });
+    let ran = home.night_against(&server, &[]);
+    assert_eq!(ran.json()["outcome"], "not_improved", "{}", ran.out);
+
+    let shown = home.run(&["night", "show", "--json"]).json();
+    let target = &shown["report"]["targets"][0];
+    let tried = target["rejected"].as_array().unwrap();
+    assert!(!tried.is_empty(), "{target}");
+    let evidence = &shown["evidence"][0];
+    assert_eq!(evidence["target"], target["id"]);
+    let deltas = target["decision"]["deltas"].as_array().unwrap();
+    assert!(!deltas.is_empty(), "{target}");
+    for delta in deltas {
+        let task = delta["task"].as_str().unwrap();
+        assert!(evidence["requests"][task].as_str().unwrap().len() > 10);
+        for side in ["before", "after"] {
+            assert_eq!(evidence["replies"][task][side]["text"], "No.", "{evidence}");
+        }
+    }
+    let text = home.run(&["night", "show"]).out;
+    let rule = tried[0]["content"].as_str().unwrap();
+    assert!(text.contains(&format!("did not help: {rule}")), "{text}");
+}
+
+#[test]
 fn every_backend_over_http_makes_a_whole_night() {
     const KEY: &str = "sk-canary-0123456789";
     let rows: [(&str, &[&str], &str); 5] = [

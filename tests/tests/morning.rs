@@ -88,6 +88,54 @@ fn adopting_and_rolling_back_gives_the_bytes_back() {
 }
 
 #[test]
+fn a_file_that_was_changed_since_is_said_to_be_out_of_date_in_the_list() {
+    let home = Home::after_demo(PROGRAM);
+    let stale =
+        || home.run(&["proposal", "list", "--json"]).json()[0]["targets"][0]["stale"].clone();
+    assert_eq!(stale(), false);
+    fs::create_dir_all(home.skill().parent().unwrap()).unwrap();
+    fs::write(home.skill(), "---\nname: x\ndescription: mine\n---\n").unwrap();
+    assert_eq!(stale(), true);
+    let list = home.run(&["proposal", "list"]).out;
+    assert!(list.contains("its file was changed since"), "{list}");
+    fs::remove_file(home.skill()).unwrap();
+    assert_eq!(stale(), false);
+    // What was decided waits for nothing, whatever is in its file now.
+    assert_eq!(home.run(&["proposal", "adopt"]).code, 0);
+    let all = home.run(&["proposal", "list", "--all", "--json"]).json();
+    assert_eq!(all[0]["targets"][0]["stale"], false, "{all}");
+}
+
+#[test]
+fn a_file_of_a_repository_is_said_to_be_everyones() {
+    for versioned in [true, false] {
+        let home = Home::with_sample(PROGRAM);
+        let root = home.project();
+        if versioned {
+            fs::create_dir(root.join(".git")).unwrap();
+        }
+        let skill = root.join("SKILL.md");
+        fs::write(
+            &skill,
+            "---\nname: letters\ndescription: mine\n---\n\nMine.\n",
+        )
+        .unwrap();
+        let path = skill.to_str().unwrap();
+        let ran = home.run(&["sleep", "run", "--target-skill-path", path, "--json"]);
+        assert_eq!(ran.json()["outcome"], "proposed", "{}", ran.out);
+        let document = &home.run(&["proposal", "show", "--json"]).json()["documents"][0];
+        assert_eq!(document["path"], path);
+        assert_eq!(document["under_version_control"], versioned);
+        let plan = home.run(&["proposal", "adopt", "--plan", "--json"]).json();
+        assert_eq!(plan["documents"][0]["under_version_control"], versioned);
+        for words in [&["proposal", "show"][..], &["proposal", "adopt", "--plan"]] {
+            let said = home.run(words).out.contains("Nothing is committed for you");
+            assert_eq!(said, versioned, "{words:?}");
+        }
+    }
+}
+
+#[test]
 #[cfg(unix)]
 fn a_read_only_document_is_changed_and_stays_read_only_and_the_plan_says_so() {
     use std::os::unix::fs::PermissionsExt;

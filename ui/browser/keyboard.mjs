@@ -106,8 +106,70 @@ async function testsASubset(chrome, url) {
   await shows(page, '.left-out', 'Name the migration');
   const untested = page.getByRole('button', { name: 'Adopt untested' });
   assert.ok(await untested.isEnabled());
-  await page.getByRole('button', { name: 'Test it first' }).click();
+  assert.ok(await page.getByRole('button', { name: 'Test it first' }).isEnabled());
+  // The key does what the first button says, and writes nothing that no test has seen.
+  await page.keyboard.press('a');
+  await shows(page, '[role=alert]', 'Not adopted: the chosen rules alone are not better');
+  assert.equal(await page.locator('.toast').count(), 0);
+  await page.getByLabel('Take rule 2').check();
+  await page.getByLabel('Take rule 3').uncheck();
+  await page.keyboard.press('a');
   await shows(page, '.toast', 'Adopted into deploy-skill.');
+  await close();
+}
+
+async function stepsThroughEveryDocument(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/review/20261130-030114', data: 'two-documents' });
+  await settled(page);
+  const inSight = (text) =>
+    page.waitForFunction((text) => {
+      const box = [...document.querySelectorAll('.side.added')].find((line) => line.innerText.includes(text))?.getBoundingClientRect();
+      return box !== undefined && box.top >= 0 && box.bottom <= window.innerHeight;
+    }, text);
+  const presses = async (key, text) => {
+    for (let press = 0; press < 20; press += 1) {
+      await page.keyboard.press(key);
+      const found = await inSight(text).then(() => true, () => false);
+      if (found) return;
+    }
+    assert.fail(`${key} never comes to "${text}"`);
+  };
+  page.setDefaultTimeout(1_000);
+  await presses('n', 'Name the migration');
+  await presses('n', 'Group the entries');
+  await presses('p', 'Name the migration');
+  await close();
+}
+
+async function saysWhatCannotBeAdopted(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/review/20261129-031702', data: 'stale' });
+  await settled(page);
+  await shows(page, '.item .chip', 'Out of date');
+  await shows(page, '.note', 'The file has changed since this was proposed.');
+  assert.ok(await page.getByRole('button', { name: 'Adopt', exact: true }).isDisabled());
+  await close();
+}
+
+async function saysWhoseFileItIs(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/review/20261129-032544' });
+  await settled(page);
+  await shows(page, '.note', 'Under version control: the change is everyone’s once you commit it.');
+  await page.goto(page.url().replace(/#.*/, '#/review/20261129-031702'));
+  await waitForHeading(page, 'deploy-skill');
+  await settled(page);
+  assert.equal(await page.locator('.note', { hasText: 'Under version control' }).count(), 0);
+  await close();
+}
+
+async function showsWhatDidNotHelp(chrome, url) {
+  // Nothing came of this night; what it tried and what was answered is there all the same.
+  const { page, close } = await open(chrome, url, { route: '#/night/33' });
+  await settled(page);
+  await shows(page, '.edits li', 'did not help');
+  await shows(page, '.edits li', 'The rule is already there.');
+  await page.getByRole('button', { name: 'Deploy the checkout package' }).click();
+  await shows(page, '.reply', 'Deployed checkout to staging.');
+  assert.equal(await page.getByText('The request is not kept any more.').count(), 0);
   await close();
 }
 
@@ -180,8 +242,27 @@ async function setsUpAProject(chrome, url) {
   await page.getByRole('button', { name: 'Next' }).click();
   await page.getByRole('button', { name: 'Do a dry run' }).click();
   await shows(page, '.card', '6 new sessions, 18 tasks');
-  await page.getByRole('link', { name: 'Done' }).click();
+  // Without it, nights would stop with the next sign-in.
+  assert.ok(await page.getByLabel('Start with the computer').isChecked());
+  await page.getByRole('button', { name: 'Done' }).click();
   await shows(page, 'article', 'webshop');
+  await page.goto(page.url().replace(/#.*/, '#/settings'));
+  assert.ok(await page.getByLabel('Start with the computer').isChecked());
+  await close();
+}
+
+async function triesAgainWhatIsRegistered(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/first-run' });
+  await settled(page);
+  for (let step = 0; step < 4; step += 1) await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByRole('button', { name: 'Do a dry run' }).click();
+  await shows(page, '.card', '6 new sessions, 18 tasks');
+  await page.getByLabel('Start with the computer').uncheck();
+  await page.getByRole('button', { name: 'Done' }).click();
+  await shows(page, 'h1', 'Overview');
+  await page.goto(page.url().replace(/#.*/, '#/settings'));
+  await settled(page);
+  assert.ok(!(await page.getByLabel('Start with the computer').isChecked()));
   await close();
 }
 
@@ -226,9 +307,14 @@ export async function keyboard(chrome, url) {
     undoesAtOnce,
     asksAboutFlags,
     testsASubset,
+    stepsThroughEveryDocument,
+    saysWhatCannotBeAdopted,
+    saysWhoseFileItIs,
+    showsWhatDidNotHelp,
     findsHelpAndFilter,
     reachesEverythingByTab,
     setsUpAProject,
+    triesAgainWhatIsRegistered,
     answersQuestions,
     keepsErrorsWhereTheyBelong,
   ];

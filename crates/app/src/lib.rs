@@ -48,13 +48,14 @@ pub use skillopt_sleep::context::{Listener, Progress};
 /// Types of the engine that outputs are made of.
 pub mod types {
     pub use skillopt_core::gate::Action;
+    pub use skillopt_core::schedule::Wait;
     pub use skillopt_core::text::{acts, counted};
     pub use skillopt_models::local::LocalServer;
     pub use skillopt_models::price::shown as amount;
     pub use skillopt_models::{Keyring, Spend};
     pub use skillopt_settings::{Language, TrayIcon};
     pub use skillopt_sleep::experiment::Experiment;
-    pub use skillopt_sleep::report::{NightReport, SkipCount};
+    pub use skillopt_sleep::report::{NightReport, SkipCount, TargetReport};
     pub use skillopt_store::attempts::Spend as NightSpend;
     pub use skillopt_store::nights::Outcome;
     pub use skillopt_store::proposals::TargetState;

@@ -68,14 +68,23 @@ pub fn for_a_program(paths: &Paths) -> std::process::Stdio {
 /// Errors: `log_unreadable`.
 pub async fn show(app: &App, input: LogInput) -> Result<LogEnd, Problem> {
     let most = if input.lines == 0 { 100 } else { input.lines };
+    let read = |file: &Path| {
+        end_of(file).map_err(|error| {
+            Problem::permanent(
+                "log_unreadable",
+                format!("The log {} cannot be read: {error}.", file.display()),
+                "Look at who may read it; nights go on without it.",
+            )
+        })
+    };
     let file = app.paths.log();
-    let lines = end_of(&file).map_err(|error| {
-        Problem::permanent(
-            "log_unreadable",
-            format!("The log {} cannot be read: {error}.", file.display()),
-            "Look at who may read it; nights go on without it.",
-        )
-    })?;
+    let mut lines = read(&file)?;
+    if lines.len() < most {
+        // What was put aside may have been written a moment ago.
+        let mut earlier = read(&app.paths.earlier_log())?;
+        earlier.append(&mut lines);
+        lines = earlier;
+    }
     let from = lines.len().saturating_sub(most);
     Ok(LogEnd {
         lines: lines[from..].to_vec(),
@@ -129,6 +138,16 @@ mod tests {
         assert_eq!(lines.len(), 2);
         assert!(lines[0].starts_with("two [REDACTED"), "{lines:?}");
         assert_eq!(lines[1], "\u{fffd}[31mthree \u{fffd}");
+    }
+
+    #[test]
+    fn what_was_put_aside_comes_before_what_was_written_since() {
+        let home = TestHome::new();
+        let earlier = home.app.paths.earlier_log();
+        skillopt_store::files::write_private(&earlier, b"one\ntwo\n").unwrap();
+        write(&home, b"three\n");
+        assert_eq!(shown(&home, 2), ["two", "three"]);
+        assert_eq!(shown(&home, 1), ["three"]);
     }
 
     #[test]

@@ -1,16 +1,20 @@
 //! Nights: list, show, stop.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skillopt_core::Problem;
+use skillopt_sleep::evidence::Evidence;
+use skillopt_sleep::replies::{self, Replies};
+use skillopt_sleep::report::TargetReport;
 use skillopt_sleep::run::ENDED_BY_USER;
 use skillopt_store::attempts::{self, Spend};
 use skillopt_store::nights::{self, Night, Outcome, State};
 use skillopt_store::orders::{self, Order};
 use skillopt_store::stages::{self, Stage};
-use skillopt_store::{Fault, Tx, calls, events, locks};
+use skillopt_store::{Connection, Fault, Tx, calls, events, locks};
 
 use crate::context::App;
 
@@ -136,12 +140,26 @@ pub struct Shown {
     pub report: Option<Value>,
     /// Its stages with the number of calls by state.
     pub stages: Vec<StageRow>,
+    /// What the verdicts of its report rest on, whether or not anything came of them.
+    pub evidence: Vec<TargetEvidence>,
     /// What it spent.
     pub spend: Spend,
     /// Its events, when asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "typescript", ts(as = "Vec<skillopt_store::events::Event>"))]
     pub events: Vec<Value>,
+}
+
+/// What the verdict on one document rests on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct TargetEvidence {
+    /// Id of the target.
+    pub target: String,
+    /// The requests of the tasks it was compared on, redacted, by id.
+    pub requests: BTreeMap<String, String>,
+    /// What was answered to these tasks before and after, by id; empty once the replies have expired.
+    pub replies: BTreeMap<String, Replies>,
 }
 
 /// One stage.
@@ -170,7 +188,7 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
         .read(|db| {
             let night = nights::required(db, id)?;
             let rows = calls::rows_of_night(db, id)?;
-            let spent: std::collections::BTreeMap<String, Spend> =
+            let spent: BTreeMap<String, Spend> =
                 attempts::spend_of_stages(db, id)?.into_iter().collect();
             let stages = stages::list(db, id)?
                 .into_iter()
@@ -202,6 +220,7 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
             };
             let report = night.report.clone();
             Ok(Shown {
+                evidence: evidence(db, &night)?,
                 report,
                 stages,
                 spend: attempts::spend(db, id)?,
@@ -210,6 +229,38 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
             })
         })
         .map(Box::new)
+}
+
+/// What the verdicts of a night rest on: nothing before it ended, and nothing where nothing was compared.
+fn evidence(db: &Connection, night: &Night) -> Result<Vec<TargetEvidence>, Fault> {
+    let mut found = Vec::new();
+    for target in targets(night.report.as_ref()) {
+        let Some(decision) = target.decision else {
+            continue;
+        };
+        let held_out: Vec<&str> = decision
+            .deltas
+            .iter()
+            .map(|delta| delta.task.as_str())
+            .collect();
+        let evidence = Evidence::of(db, night.id, &night.project, &held_out)?;
+        found.push(TargetEvidence {
+            target: target.id,
+            requests: held_out
+                .into_iter()
+                .filter_map(|task| Some((task.to_owned(), evidence.request(task)?.to_owned())))
+                .collect(),
+            replies: replies::of(db, night.id, target.agent, target.kind)?,
+        });
+    }
+    Ok(found)
+}
+
+/// The documents in the report of a night that ended; none of a report that this version cannot read.
+fn targets(report: Option<&Value>) -> Vec<TargetReport> {
+    report
+        .and_then(|report| Vec::deserialize(&report["targets"]).ok())
+        .unwrap_or_default()
 }
 
 /// Which night is recorded.

@@ -9,10 +9,12 @@ use serde::{Deserialize, Serialize};
 use skillopt_core::Problem;
 use skillopt_core::schedule::{hours, is_between};
 use skillopt_settings::{Notifications, Settings};
-use skillopt_store::meta;
+use skillopt_sleep::adopt::is_under_version_control;
 use skillopt_store::proposals::{self, State, TargetState};
+use skillopt_store::{meta, projects};
 
 use crate::context::App;
+use crate::proposal::is_stale;
 use crate::supervisor::{FirstLine, Overall, ProjectState, SupervisorState};
 
 /// Where the store keeps what was told.
@@ -46,6 +48,19 @@ pub struct WaitingDocument {
     pub before: Option<f64>,
     /// Held-out score as it would be.
     pub after: Option<f64>,
+    /// Its file has changed since it was proposed: it cannot be adopted any more.
+    pub stale: bool,
+    /// Its file is the project's and a repository's: the change is everyone's.
+    pub under_version_control: bool,
+}
+
+impl WaitingProposal {
+    /// Whether one click may adopt it: there is nothing to be read or confirmed first, and every file is as
+    /// it was.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.unflagged && self.documents.iter().all(|document| !document.stale)
+    }
 }
 
 /// Every proposal that waits, newest first.
@@ -64,6 +79,8 @@ pub fn waiting(app: &App) -> Result<Vec<WaitingProposal>, Problem> {
             if pending.is_empty() {
                 continue;
             }
+            let project = projects::get(db, &proposal.project)?;
+            let root = project.as_ref().map_or("", |project| project.root.as_str());
             waiting.push(WaitingProposal {
                 documents: pending
                     .iter()
@@ -71,6 +88,8 @@ pub fn waiting(app: &App) -> Result<Vec<WaitingProposal>, Problem> {
                         name: document_name(&target.live_path),
                         before: target.before,
                         after: target.after,
+                        stale: is_stale(target),
+                        under_version_control: is_under_version_control(root, &target.real_path),
                     })
                     .collect(),
                 unflagged: pending.iter().all(|target| is_empty(&target.flags)),
@@ -219,6 +238,7 @@ pub fn due(
         | FirstLine::Attention { .. }
         | FirstLine::Paused { .. }
         | FirstLine::Proposals { .. }
+        | FirstLine::Answers { .. }
         | FirstLine::Waiting { .. }
         | FirstLine::Next { .. }
         | FirstLine::Nothing => None,

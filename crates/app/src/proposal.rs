@@ -17,9 +17,10 @@ use skillopt_sleep::evidence::Evidence;
 use skillopt_sleep::replies::{self, Replies};
 use skillopt_sleep::revalidate;
 use skillopt_sleep::selection::rejected_rules;
+use skillopt_store::blobs;
+use skillopt_store::files::{self, Pinned};
 use skillopt_store::proposals::{self, Proposal, ProposalTarget, State};
 use skillopt_store::receipts::{self, Receipt};
-use skillopt_store::{blobs, files};
 
 use crate::context::App;
 use crate::diff::{self, DiffLine};
@@ -68,6 +69,8 @@ pub struct TargetRow {
     pub state: proposals::TargetState,
     /// How many rules it changes.
     pub rules: usize,
+    /// It waits, and its file has changed since it was proposed: it cannot be adopted any more.
+    pub stale: bool,
 }
 
 /// Lists proposals, newest first.
@@ -81,6 +84,7 @@ pub async fn list(app: &App, input: ListInput) -> Result<Vec<ProposalRow>, Probl
             let targets = proposals::targets(db, &proposal.id)?
                 .into_iter()
                 .map(|target| TargetRow {
+                    stale: is_stale(&target),
                     id: target.target,
                     path: target.live_path,
                     before: target.before,
@@ -153,6 +157,9 @@ pub struct ShownDocument {
     pub diff: Vec<DiffLine>,
     /// Whether the file is still as it was; otherwise what waits cannot be adopted.
     pub unchanged: bool,
+    /// The file is below the project's root and a repository's: the change is everyone's once it is
+    /// committed, and nothing is committed for the user.
+    pub under_version_control: bool,
 }
 
 /// One rule of a proposal.
@@ -205,16 +212,19 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
     };
     let (proposal, targets) = adopt::find(&context, &id)?;
     let rejected = rejected_rules(&context, &proposal, &targets)?;
-    let evidence = Evidence::of(&context, &proposal, &compared(&targets))?;
-    let standing = app.store.read(|db| receipts::standing(db, &id))?;
+    let (evidence, standing) = app.store.read(|db| {
+        let held_out = compared(&targets);
+        Ok((
+            Evidence::of(db, proposal.night, &proposal.project, &held_out)?,
+            receipts::standing(db, &id)?,
+        ))
+    })?;
     let mut number = 0;
     let mut documents = Vec::new();
     let mut simulated = false;
     for target in targets {
-        let live = files::read_pinned(std::path::Path::new(&target.real_path));
-        let live = live.ok().flatten();
-        let found = live.as_ref().map_or("", |pinned| pinned.sha256.as_str());
-        let unchanged = found == target.live_sha256;
+        let live = live(&target);
+        let unchanged = is_unchanged(&target, live.as_ref());
         let text_before = if unchanged || target.live_sha256.is_empty() {
             live.filter(|_| unchanged).map(|pinned| pinned.bytes)
         } else {
@@ -229,11 +239,17 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
         simulated |= target.detail.get("simulated") == Some(&Value::Bool(true));
         let text_after = adopt::proposed_text(&context, &target)?;
         documents.push(ShownDocument {
-            replies: replies::of(&context, &proposal, &target)?,
+            replies: app
+                .store
+                .read(|db| replies::of(db, proposal.night, target.agent, target.kind))?,
             diff: diff::lines(&text_before, &text_after),
             text_after,
             text_before,
             unchanged,
+            under_version_control: adopt::is_under_version_control(
+                &context.project.root,
+                &target.real_path,
+            ),
             sentence: target
                 .detail
                 .get("sentence")
@@ -282,6 +298,21 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
         simulated,
         instead,
     }))
+}
+
+/// Whether a document waits and its file is not as it was when it was proposed. Reads the file.
+pub(crate) fn is_stale(target: &ProposalTarget) -> bool {
+    target.state == proposals::TargetState::Pending && !is_unchanged(target, live(target).as_ref())
+}
+
+/// The file of a document; nothing when it is not there or cannot be read.
+fn live(target: &ProposalTarget) -> Option<Pinned> {
+    let read = files::read_pinned(std::path::Path::new(&target.real_path));
+    read.ok().flatten()
+}
+
+fn is_unchanged(target: &ProposalTarget, live: Option<&Pinned>) -> bool {
+    live.map_or("", |pinned| pinned.sha256.as_str()) == target.live_sha256
 }
 
 /// Ids of the held-out tasks these documents were compared on.

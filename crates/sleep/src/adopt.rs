@@ -55,6 +55,9 @@ pub struct PlannedDocument {
     pub flags: Vec<Value>,
     /// The file is marked as not to be written; it is replaced all the same, and stays marked.
     pub read_only: bool,
+    /// The file is below the project's root and a repository's: the change is everyone's once it is
+    /// committed, and nothing is committed for the user.
+    pub under_version_control: bool,
 }
 
 /// What an adoption would do.
@@ -121,9 +124,6 @@ pub fn plan(context: &Context, id: &str, selection: &Selection) -> Result<Planne
         let edits: Vec<Edit> = rules.into_iter().map(|(_, edit)| edit.clone()).collect();
         let subset = edits.len() < target.edits.len();
         let planned = document(context, &proposal, target, edits, subset, &roots)?;
-        if let Some(note) = under_version_control(context, &planned.real_path) {
-            notes.push(note);
-        }
         if planned.read_only {
             notes.push(format!(
                 "{} is read-only: it is changed all the same, and stays read-only.",
@@ -398,6 +398,7 @@ fn document(
         kind: target.kind,
         path: target.live_path.clone(),
         real_path: target.real_path.clone(),
+        under_version_control: is_under_version_control(&context.project.root, &target.real_path),
         before: before.unwrap_or_default(),
         after,
         flags: scan::scan(&added.join("\n"))
@@ -482,13 +483,11 @@ fn untampered(proposal: &Proposal, targets: &[ProposalTarget]) -> Result<(), Pro
     Ok(())
 }
 
-/// A file below a repository's root is the whole team's.
-fn under_version_control(context: &Context, real_path: &str) -> Option<String> {
-    let root = Path::new(&context.project.root);
+/// Whether a file of the project at `root` is a repository's, and so the whole team's.
+#[must_use]
+pub fn is_under_version_control(root: &str, real_path: &str) -> bool {
     let file = Path::new(real_path);
-    (file.starts_with(root) && file.ancestors().any(|folder| folder.join(".git").exists())).then(|| {
-        format!("{real_path} is under version control: the change is everyone's. Nothing is committed for you.")
-    })
+    file.starts_with(root) && file.ancestors().any(|folder| folder.join(".git").exists())
 }
 
 /// Why a plan may not be adopted without asking; `None` when it may.

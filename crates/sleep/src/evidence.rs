@@ -1,17 +1,14 @@
-//! What a proposal rests on, read back from the night that made it: the words of the user behind each
-//! rule, and the requests of the held-out tasks.
+//! What a verdict rests on, read back from its night: the words of the user behind each rule, and the
+//! requests of the held-out tasks.
 //!
 //! The words are there as long as the night's evidence is; afterwards a proposal is shown without them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use skillopt_core::Problem;
 use skillopt_core::edit::Edit;
 use skillopt_core::task::{SourceTurn, Task};
-use skillopt_store::proposals::Proposal;
-use skillopt_store::{stages, tasks};
+use skillopt_store::{Connection, Fault, stages, tasks};
 
-use crate::context::Context;
 use crate::mine::Mined;
 
 /// How many of the user's corrections stand behind a rule when it is shown.
@@ -19,7 +16,7 @@ const QUOTES: usize = 2;
 /// Shortest word that makes a correction resemble a rule, in code points.
 const SHORTEST_WORD: usize = 4;
 
-/// The evidence of one proposal.
+/// The evidence of one night.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Evidence {
     words: BTreeMap<SourceTurn, String>,
@@ -27,34 +24,36 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Reads what is still kept of the proposal's night, and the requests of these tasks.
-    pub fn of(context: &Context, proposal: &Proposal, held_out: &[&str]) -> Result<Self, Problem> {
-        context.store.read(|db| {
-            let mut evidence = Self::default();
-            let mined: Option<Mined> = stages::output(db, proposal.night, "mine")?;
-            for correction in mined.into_iter().flat_map(|mined| mined.corrections) {
-                evidence.words.insert(correction.turn, correction.words);
+    /// Reads what is still kept of a night of `project`, and the requests of these tasks.
+    pub fn of(
+        db: &Connection,
+        night: i64,
+        project: &str,
+        held_out: &[&str],
+    ) -> Result<Self, Fault> {
+        let mut evidence = Self::default();
+        let mined: Option<Mined> = stages::output(db, night, "mine")?;
+        for correction in mined.into_iter().flat_map(|mined| mined.corrections) {
+            evidence.words.insert(correction.turn, correction.words);
+        }
+        for id in held_out {
+            if let Some(archived) = tasks::get(db, project, id)? {
+                let task = archived.task;
+                evidence.requests.insert(task.id, task.intent);
             }
-            for id in held_out {
-                if let Some(archived) = tasks::get(db, &proposal.project, id)? {
-                    let task = archived.task;
-                    evidence.requests.insert(task.id, task.intent);
-                }
-            }
-            if evidence.requests.len() < held_out.len() {
-                // A task given in a file is in no archive, but it was frozen with its slice.
-                for stage in stages::list(db, proposal.night)? {
-                    if stage.name.ends_with("/validation") {
-                        let slice: Option<Vec<Task>> =
-                            stages::output(db, proposal.night, &stage.name)?;
-                        for task in slice.into_iter().flatten() {
-                            evidence.requests.entry(task.id).or_insert(task.intent);
-                        }
+        }
+        if held_out.iter().any(|id| evidence.request(id).is_none()) {
+            // A task given in a file is in no archive, but it was frozen with its slice.
+            for stage in stages::list(db, night)? {
+                if stage.name.ends_with("/validation") {
+                    let slice: Option<Vec<Task>> = stages::output(db, night, &stage.name)?;
+                    for task in slice.into_iter().flatten() {
+                        evidence.requests.entry(task.id).or_insert(task.intent);
                     }
                 }
             }
-            Ok(evidence)
-        })
+        }
+        Ok(evidence)
     }
 
     /// The request of a held-out task, redacted.

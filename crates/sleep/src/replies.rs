@@ -1,15 +1,13 @@
-//! What the model answered to the held-out tasks under the document as it is and under the proposed
-//! one, read back from the night that made a proposal.
+//! What the model answered to the held-out tasks under the document as it is and under the changed one,
+//! read back from the night that compared them.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use skillopt_core::Problem;
+use skillopt_core::agent::Agent;
 use skillopt_core::document::TargetKind;
-use skillopt_store::proposals::{Proposal, ProposalTarget};
 use skillopt_store::{Connection, Fault, events, stages};
 
-use crate::context::Context;
 use crate::replay::Rollout;
 
 /// One reply with its score.
@@ -33,39 +31,38 @@ pub struct Replies {
     pub after: Option<Reply>,
 }
 
-/// The replies to the held-out tasks of one document, by the task's id. Empty once they have expired.
+/// The replies of a night to the held-out tasks of one document, by the task's id. Empty once they have
+/// expired.
 pub fn of(
-    context: &Context,
-    proposal: &Proposal,
-    target: &ProposalTarget,
-) -> Result<BTreeMap<String, Replies>, Problem> {
-    let agent = target.agent;
+    db: &Connection,
+    night: i64,
+    agent: Agent,
+    kind: TargetKind,
+) -> Result<BTreeMap<String, Replies>, Fault> {
     let trial = |kind: TargetKind| format!("{agent}/trial/{}/scored", kind.id());
-    context.store.read(|db| {
-        // A memory is compared with what there was once the skill had been let in.
-        let skill = format!("{agent}:{}", TargetKind::Skill.id());
-        let skill_was_let_in = target.kind == TargetKind::Memory
-            && events::list(db, proposal.night, 0, usize::MAX >> 1)?
-                .iter()
-                .any(|event| {
-                    event.kind == "gate/trial"
-                        && event.body["target"] == skill.as_str()
-                        && event.body["decision"]["accepted"] == true
-                });
-        let before = if skill_was_let_in {
-            trial(TargetKind::Skill)
-        } else {
-            format!("{agent}/baseline/scored")
-        };
-        let mut replies: BTreeMap<String, Replies> = BTreeMap::new();
-        for (task, reply) in scored(db, proposal.night, &before)? {
-            replies.entry(task).or_default().before = Some(reply);
-        }
-        for (task, reply) in scored(db, proposal.night, &trial(target.kind))? {
-            replies.entry(task).or_default().after = Some(reply);
-        }
-        Ok(replies)
-    })
+    // A memory is compared with what there was once the skill had been let in.
+    let skill = format!("{agent}:{}", TargetKind::Skill.id());
+    let skill_was_let_in = kind == TargetKind::Memory
+        && events::list(db, night, 0, usize::MAX >> 1)?
+            .iter()
+            .any(|event| {
+                event.kind == "gate/trial"
+                    && event.body["target"] == skill.as_str()
+                    && event.body["decision"]["accepted"] == true
+            });
+    let before = if skill_was_let_in {
+        trial(TargetKind::Skill)
+    } else {
+        format!("{agent}/baseline/scored")
+    };
+    let mut replies: BTreeMap<String, Replies> = BTreeMap::new();
+    for (task, reply) in scored(db, night, &before)? {
+        replies.entry(task).or_default().before = Some(reply);
+    }
+    for (task, reply) in scored(db, night, &trial(kind))? {
+        replies.entry(task).or_default().after = Some(reply);
+    }
+    Ok(replies)
 }
 
 /// The replies of a pass by task; none once they have expired.

@@ -52,7 +52,7 @@ pub fn size(paths: &Paths) -> Result<Size, Problem> {
     for file in database_files(paths) {
         size.database += bytes(&file);
     }
-    size.log = bytes(&paths.log());
+    size.log = paths.logs().iter().map(|log| bytes(log)).sum();
     size.copies = tree::bytes(&paths.copies())?;
     size.staging = tree::bytes(&paths.staging())?;
     size.backups = tree::bytes(&paths.backups())?;
@@ -68,17 +68,20 @@ pub(crate) fn database_files(paths: &Paths) -> [PathBuf; 3] {
     [paths.database(), beside("-wal"), beside("-shm")]
 }
 
-/// Largest log of scheduled runs that a night leaves, in bytes.
+/// Largest log of scheduled runs, in bytes; as much again is kept of what was in it before.
 const LARGEST_LOG: u64 = 1_000_000;
 
-/// Empties the log of scheduled runs when it has grown large, and makes it private: the shell that cron
-/// starts made it. It may be open for appending meanwhile.
+/// Puts the log of scheduled runs aside when it has grown large, and makes it private: the shell that cron
+/// starts made it. It may be open for appending meanwhile, so what is in it is copied and the file stays.
 pub fn bound_log(paths: &Paths) -> Result<(), Problem> {
     let log = paths.log();
     let bounded = || -> std::io::Result<()> {
         let file = std::fs::File::options().append(true).open(&log)?;
         crate::files::make_private(&log)?;
         if file.metadata()?.len() > LARGEST_LOG {
+            let earlier = paths.earlier_log();
+            std::fs::copy(&log, &earlier)?;
+            crate::files::make_private(&earlier)?;
             file.set_len(0)?;
         }
         Ok(())

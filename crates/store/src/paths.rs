@@ -115,6 +115,18 @@ impl Paths {
         self.data.join("cron.log")
     }
 
+    /// What they printed before that, once there was too much for one file.
+    #[must_use]
+    pub fn earlier_log(&self) -> PathBuf {
+        self.data.join("cron.log.1")
+    }
+
+    /// Both, the newer one first.
+    #[must_use]
+    pub fn logs(&self) -> [PathBuf; 2] {
+        [self.log(), self.earlier_log()]
+    }
+
     /// Lock files. They may be deleted whenever nothing runs.
     #[must_use]
     pub fn locks(&self) -> PathBuf {

@@ -62,7 +62,7 @@ impl Host {
         let Some(proposal) = self.still_waiting(nonce)? else {
             return Ok(());
         };
-        if !proposal.unflagged {
+        if !proposal.is_ready() {
             let place = Place::Review(Some(proposal.id));
             return self.windows.open(&place, Display::here()).await;
         }

@@ -112,7 +112,7 @@ impl ksni::Tray for Item {
     fn tool_tip(&self) -> ToolTip {
         ToolTip {
             title: format!("SkillOpt: {}", self.face.title),
-            description: text::escaped(&text::one_line(&self.face.line, 300)),
+            description: self.face.lines().map(tip).collect::<Vec<_>>().join("\n"),
             ..ToolTip::default()
         }
     }
@@ -133,6 +133,11 @@ impl ksni::Tray for Item {
     fn menu(&self) -> Vec<MenuItem<Self>> {
         self.face.menu.iter().map(item).collect()
     }
+}
+
+/// A line of the tooltip, which is markup.
+fn tip(line: &str) -> String {
+    text::escaped(&text::one_line(line, 300))
 }
 
 fn item(entry: &Entry) -> MenuItem<Item> {

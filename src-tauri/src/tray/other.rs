@@ -168,13 +168,18 @@ fn held(shown: &Mutex<Option<Shown>>) -> MutexGuard<'_, Option<Shown>> {
     shown.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+fn tooltip(face: &Face) -> String {
+    let lines: Vec<&str> = face.lines().collect();
+    in_place::tooltip(&face.title, &lines.join("\n"))
+}
+
 impl Shown {
     fn new(app: &AppHandle, face: Face, clicked: Arc<Mutex<Option<Self>>>) -> tauri::Result<Self> {
         let items = items(app, &face.menu)?;
         let icon = TrayIconBuilder::new()
             .icon(image(face.overall, Panel::Auto))
             .icon_as_template(cfg!(target_os = "macos"))
-            .tooltip(in_place::tooltip(&face.title, &face.line))
+            .tooltip(tooltip(&face))
             .menu(&menu(app, &items)?)
             // On Windows the left button opens the app, and the right one the menu.
             .show_menu_on_left_click(cfg!(target_os = "macos"))
@@ -221,8 +226,7 @@ impl Shown {
         if face == self.face {
             return Ok(());
         }
-        let tooltip = in_place::tooltip(&face.title, &face.line);
-        self.icon.set_tooltip(Some(tooltip))?;
+        self.icon.set_tooltip(Some(tooltip(&face)))?;
         if in_place::only_words_differ(&self.face.menu, &face.menu) {
             say(&self.items, &self.face.menu, &face.menu)?;
         } else {

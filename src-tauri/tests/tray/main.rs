@@ -10,6 +10,7 @@
 
 mod endings;
 mod faults;
+mod first_steps;
 mod hostile;
 mod notices;
 mod package;

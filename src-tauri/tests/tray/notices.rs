@@ -75,19 +75,77 @@ fn a_click_on_a_notification_opens_the_review_window() {
 }
 
 #[test]
-fn where_notifications_have_no_buttons_they_say_where_to_decide() {
+fn where_notifications_have_no_buttons_they_say_where_to_decide_and_a_click_opens_the_review() {
     let person = Person::new();
     let session = Session::start(&person.home());
+    let screen = Screen::start();
     let tray = TrayHost::serve(session.address());
     let notifications = Notifications::serve_without_buttons(session.address());
-    let _app = person.start(&session, &["--quiet"]);
+    let _app = person.start_with(&session, &["--quiet"], &[("DISPLAY", screen.display())]);
     tray.click(&["Run now", PROJECT]);
     let card = notifications.wait_for("1 proposal");
-    assert_eq!(card.actions, []);
+    assert!(
+        !card.actions.iter().any(|(_, label)| label == "Adopt"),
+        "{card:?}"
+    );
     assert!(card.body.contains("menu of the tray"), "{card:?}");
     tray.click(&["skillopt-sleep-learned", "Adopt"]);
     let _ = notifications.wait_for("Adopted");
     assert!(person.skill().exists());
+    assert!(!screen.shows("SkillOpt"));
+    // Some of these servers tell of a click all the same.
+    notifications.say_pressed(card.id, "default");
+    screen.wait_for_window("SkillOpt");
+}
+
+#[test]
+fn what_is_out_of_date_is_not_offered_for_adoption() {
+    let person = Person::new();
+    person.run_a_night();
+    std::fs::create_dir_all(person.skill().parent().unwrap()).unwrap();
+    std::fs::write(person.skill(), "---\nname: x\ndescription: mine\n---\n").unwrap();
+    let session = Session::start(&person.home());
+    let tray = TrayHost::serve(session.address());
+    let notifications = Notifications::serve(session.address());
+    let _app = person.start(&session, &["--quiet"]);
+    let card = notifications.wait_for("1 proposal");
+    assert!(card.body.contains("Its file has changed since"), "{card:?}");
+    let labels: Vec<_> = card
+        .actions
+        .iter()
+        .map(|(_, label)| label.as_str())
+        .collect();
+    assert_eq!(labels, ["Review…", "Review…", "Reject"]);
+    let menu = tray.labels();
+    assert!(
+        menu.iter().any(|label| label.ends_with("/Reject")),
+        "{menu:?}"
+    );
+    assert!(
+        !menu.iter().any(|label| label.ends_with("/Adopt")),
+        "{menu:?}"
+    );
+}
+
+#[test]
+fn a_night_that_waits_for_answers_is_in_the_menu_and_its_entry_opens_the_questions() {
+    let person = Person::new();
+    person.set("models.backend", "handoff");
+    person.run_a_night();
+    let session = Session::start(&person.home());
+    let screen = Screen::start();
+    let tray = TrayHost::serve(session.address());
+    let _app = person.start_with(&session, &["--quiet"], &[("DISPLAY", screen.display())]);
+    until("the face of a decision", || {
+        tray.title().contains("review").then_some(())
+    });
+    let menu = tray.labels();
+    assert_eq!(menu[0], format!("{PROJECT} waits for your answers"));
+    let tip = tray.tooltip();
+    assert!(menu[1].starts_with("Last: Questions wait, "), "{menu:?}");
+    assert_eq!(tip, format!("{}\n{}", menu[0], menu[1]));
+    tray.click(&["Answer questions…"]);
+    screen.wait_for_window("SkillOpt");
 }
 
 #[test]

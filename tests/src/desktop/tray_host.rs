@@ -127,6 +127,17 @@ impl TrayHost {
         String::try_from(self.property("Title")).unwrap_or_default()
     }
 
+    /// What is said when the pointer rests on the icon, without its title.
+    ///
+    /// # Panics
+    /// When it is none.
+    #[must_use]
+    pub fn tooltip(&self) -> String {
+        type Tip = (String, Vec<(i32, i32, Vec<u8>)>, String, String);
+        let tip = Tip::try_from(self.property("ToolTip")).expect("a tooltip");
+        tip.3
+    }
+
     fn menu_path(&self) -> String {
         match &*self.property("Menu") {
             Value::ObjectPath(path) => path.to_string(),

@@ -999,7 +999,11 @@ until: string | null, } | { "kind": "proposals",
 /**
  * How many.
  */
-count: number, } | { "kind": "waiting", 
+count: number, } | { "kind": "answers", 
+/**
+ * Name of the project; of the first when several wait.
+ */
+project: string, } | { "kind": "waiting", 
 /**
  * Name of the project.
  */
@@ -1692,6 +1696,10 @@ report: Partial<NightReport> | null,
  */
 stages: Array<StageRow>, 
 /**
+ * What the verdicts of its report rest on, whether or not anything came of them.
+ */
+evidence: Array<TargetEvidence>, 
+/**
  * What it spent.
  */
 spend: Spend, 
@@ -1838,7 +1846,12 @@ flags: Array<{ kind: FlagKind, line: number, excerpt: string, sentence: string }
 /**
  * The file is marked as not to be written; it is replaced all the same, and stays marked.
  */
-read_only: boolean, };
+read_only: boolean, 
+/**
+ * The file is below the project's root and a repository's: the change is everyone's once it is
+ * committed, and nothing is committed for the user.
+ */
+under_version_control: boolean, };
 
 /**
  * What a night would do.
@@ -2981,7 +2994,12 @@ diff: Array<DiffLine>,
 /**
  * Whether the file is still as it was; otherwise what waits cannot be adopted.
  */
-unchanged: boolean, };
+unchanged: boolean, 
+/**
+ * The file is below the project's root and a repository's: the change is everyone's once it is
+ * committed, and nothing is committed for the user.
+ */
+under_version_control: boolean, };
 
 /**
  * Bytes on disk, by what they are.
@@ -3417,6 +3435,23 @@ supervising: Supervising,
 trouble: string | null, };
 
 /**
+ * What the verdict on one document rests on.
+ */
+export type TargetEvidence = { 
+/**
+ * Id of the target.
+ */
+target: string, 
+/**
+ * The requests of the tasks it was compared on, redacted, by id.
+ */
+requests: { [key in string]: string }, 
+/**
+ * What was answered to these tasks before and after, by id; empty once the replies have expired.
+ */
+replies: { [key in string]: Replies }, };
+
+/**
  * What kind of document a target is. The words are those of edits and reports.
  */
 export type TargetKind = "skill" | "memory";
@@ -3505,7 +3540,11 @@ state: TargetState,
 /**
  * How many rules it changes.
  */
-rules: number, };
+rules: number, 
+/**
+ * It waits, and its file has changed since it was proposed: it cannot be adopted any more.
+ */
+stale: boolean, };
 
 /**
  * Where one target of a proposal stands.

@@ -16,7 +16,7 @@ pub enum Overall {
     Asleep,
     /// A night runs.
     Working,
-    /// Proposals wait for a decision.
+    /// Proposals wait for a decision, or questions for an answer.
     WaitingForReview,
     /// Something needs the user: see [`FirstLine`].
     Attention,
@@ -73,6 +73,11 @@ pub enum FirstLine {
     Proposals {
         /// How many.
         count: usize,
+    },
+    /// A night waits for answers by hand.
+    Answers {
+        /// Name of the project; of the first when several wait.
+        project: String,
     },
     /// A night is due and waits.
     Waiting {
@@ -217,6 +222,13 @@ pub struct ProjectState {
 }
 
 impl ProjectState {
+    /// Whether its night goes on once somebody has answered its questions.
+    #[must_use]
+    pub fn waits_for_answers(&self) -> bool {
+        let asked = |last: &Last| last.outcome == Outcome::WaitingForAnswers;
+        self.running.is_none() && self.last.as_ref().is_some_and(asked)
+    }
+
     /// Whether no night gets through until a person changes something.
     #[must_use]
     pub fn needs_the_user(&self) -> bool {
@@ -321,6 +333,7 @@ impl FirstLine {
             }
             Self::Proposals { count: 1 } => "1 proposal waits".to_owned(),
             Self::Proposals { count } => format!("{count} proposals wait"),
+            Self::Answers { project } => format!("{project} waits for your answers"),
             Self::Waiting { project, reason } => {
                 format!("{project}: {}", reason.sentence(now, zone))
             }

@@ -309,6 +309,11 @@ impl Survey {
         if pending > 0 {
             return FirstLine::Proposals { count: pending };
         }
+        if let Some(project) = projects.iter().find(|project| project.waits_for_answers()) {
+            return FirstLine::Answers {
+                project: project.name.clone(),
+            };
+        }
         let waiting = projects
             .iter()
             .find_map(|project| Some((project, project.waits.first()?)));
@@ -359,7 +364,7 @@ const fn overall(first: &FirstLine) -> Overall {
         FirstLine::Working { .. } => Overall::Working,
         FirstLine::Trouble { .. } | FirstLine::Attention { .. } => Overall::Attention,
         FirstLine::Paused { .. } => Overall::Paused,
-        FirstLine::Proposals { .. } => Overall::WaitingForReview,
+        FirstLine::Proposals { .. } | FirstLine::Answers { .. } => Overall::WaitingForReview,
         FirstLine::Waiting { .. } | FirstLine::Next { .. } | FirstLine::Nothing => Overall::Asleep,
     }
 }

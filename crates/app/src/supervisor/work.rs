@@ -326,7 +326,15 @@ impl Work {
 
     async fn survey(&self, ours: BTreeSet<String>) -> Result<Survey, Problem> {
         let app = self.app.clone();
-        let taking = tokio::task::spawn_blocking(move || Survey::take(&app, &ours));
+        let supervises = self.lock.is_some();
+        let taking = tokio::task::spawn_blocking(move || {
+            if supervises {
+                // What nights print while they run is bounded as well; a log that cannot be put aside keeps
+                // no night from running.
+                let _ = data::bound_log(&app.paths);
+            }
+            Survey::take(&app, &ours)
+        });
         taking.await.unwrap_or_else(|error| {
             Err(Problem::temporary(
                 "supervisor_failed",

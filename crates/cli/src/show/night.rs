@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use serde::Deserialize;
 use serde_json::Value;
 use skillopt_app::night::{NightRow, Shown};
 use skillopt_app::sleep::{Preview, Status};
 use skillopt_app::types::{
-    Action, Experiment, NightReport, Outcome, SkipCount, Unit, amount, counted,
+    Action, Experiment, NightReport, Outcome, SkipCount, TargetReport, Unit, amount, counted,
 };
 
 use super::{local, review, score, stage, word};
@@ -42,31 +43,7 @@ pub(crate) fn report(report: &NightReport, first: bool, out: &mut String) -> std
                 action(decision.action)
             )?;
         }
-        for edit in &target.applied {
-            writeln!(
-                out,
-                "  + [{}/{}] {}",
-                target.kind.id(),
-                word(&edit.op),
-                plain(&edit.content)
-            )?;
-        }
-        for edit in &target.rejected {
-            let word = if target.was_refuted() {
-                "did not help"
-            } else {
-                "untested"
-            };
-            writeln!(out, "  - {word}: {}", plain(&edit.content))?;
-        }
-        for (edit, why) in &target.unmatched {
-            writeln!(
-                out,
-                "  ? not applied ({}): {}",
-                word(why),
-                plain(&edit.content)
-            )?;
-        }
+        edits(target, out)?;
         if let Some(why) = &target.not_staged {
             writeln!(out, "  not staged: {}", plain(why))?;
         }
@@ -114,6 +91,36 @@ pub(crate) fn report(report: &NightReport, first: bool, out: &mut String) -> std
             out,
             "Adopted: {}; `skillopt rollback` takes it back.",
             plain(path)
+        )?;
+    }
+    Ok(())
+}
+
+/// What became of each edit.
+fn edits(target: &TargetReport, out: &mut String) -> std::fmt::Result {
+    for edit in &target.applied {
+        writeln!(
+            out,
+            "  + [{}/{}] {}",
+            target.kind.id(),
+            word(&edit.op),
+            plain(&edit.content)
+        )?;
+    }
+    for edit in &target.rejected {
+        let word = if target.was_refuted() {
+            "did not help"
+        } else {
+            "untested"
+        };
+        writeln!(out, "  - {word}: {}", plain(&edit.content))?;
+    }
+    for (edit, why) in &target.unmatched {
+        writeln!(
+            out,
+            "  ? not applied ({}): {}",
+            word(why),
+            plain(&edit.content)
         )?;
     }
     Ok(())
@@ -409,16 +416,24 @@ pub(crate) fn show(shown: &Shown, out: &mut String) -> std::fmt::Result {
         let text = |key: &str| plain(target[key].as_str().unwrap_or(""));
         let decision = &target["decision"];
         writeln!(out, "  {}: {}", text("path"), text("sentence"))?;
-        if decision.is_null() {
-            continue;
+        if !decision.is_null() {
+            writeln!(
+                out,
+                "    held-out score {} -> {}",
+                score(decision["before"].as_f64()),
+                score(decision["after"].as_f64())
+            )?;
+            let evidence = shown
+                .evidence
+                .iter()
+                .find(|evidence| target["id"] == evidence.target.as_str());
+            let none = BTreeMap::new();
+            let requests = evidence.map_or(&none, |evidence| &evidence.requests);
+            review::deltas(decision, requests, out)?;
         }
-        writeln!(
-            out,
-            "    held-out score {} -> {}",
-            score(decision["before"].as_f64()),
-            score(decision["after"].as_f64())
-        )?;
-        review::deltas(decision, &BTreeMap::new(), out)?;
+        if let Ok(target) = TargetReport::deserialize(target) {
+            edits(&target, out)?;
+        }
     }
     if let Some(report) = &shown.report {
         of_report(report, out)?;

@@ -13,6 +13,9 @@ use skillopt_core::text::{cut, one_line};
 use super::{local, score, tinted, word};
 use crate::terminal::plain;
 
+/// What is said of a file of a repository.
+const EVERYONES: &str = "It is under version control: the change is everyone's once you commit it. Nothing is committed for you.";
+
 pub(crate) fn list(rows: &[ProposalRow], out: &mut String) -> std::fmt::Result {
     if rows.is_empty() {
         return writeln!(
@@ -32,12 +35,17 @@ pub(crate) fn list(rows: &[ProposalRow], out: &mut String) -> std::fmt::Result {
         for target in &row.targets {
             writeln!(
                 out,
-                "    {}: {} -> {}, {}, {}",
+                "    {}: {} -> {}, {}, {}{}",
                 plain(&target.path),
                 score(target.before),
                 score(target.after),
                 counted(target.rules as u64, "rule"),
-                target.state
+                target.state,
+                if target.stale {
+                    ", but its file was changed since"
+                } else {
+                    ""
+                }
             )?;
         }
     }
@@ -124,6 +132,9 @@ fn one_document(document: &ShownDocument, simulated: bool, out: &mut String) -> 
             out,
             "  ! The file was changed since; it cannot be adopted as it is."
         )?;
+    }
+    if document.under_version_control {
+        writeln!(out, "  {EVERYONES}")?;
     }
     for flag in document.flags.as_array().into_iter().flatten() {
         writeln!(
@@ -252,6 +263,11 @@ pub(crate) fn rejected(rejected: &Rejected, out: &mut String) -> std::fmt::Resul
 pub(crate) fn adopted(adopted: &AdoptOutput, out: &mut String) -> std::fmt::Result {
     for note in &adopted.notes {
         writeln!(out, "{}", plain(note))?;
+    }
+    for document in &adopted.documents {
+        if document.under_version_control {
+            writeln!(out, "{}: {EVERYONES}", plain(&document.real_path))?;
+        }
     }
     if adopted.adopted {
         for receipt in &adopted.receipts {

@@ -60,9 +60,11 @@ pub fn export(store: &Store, paths: &Paths, to: &Path) -> Result<Exported, Probl
         exported.files += files;
         exported.bytes += bytes;
     }
-    if let Some(bytes) = tree::copy_file(&paths.log(), &to.join("cron.log"))? {
-        exported.files += 1;
-        exported.bytes += bytes;
+    for (log, name) in paths.logs().iter().zip(["cron.log", "cron.log.1"]) {
+        if let Some(bytes) = tree::copy_file(log, &to.join(name))? {
+            exported.files += 1;
+            exported.bytes += bytes;
+        }
     }
     let contents = json!({
         "format": "skillopt-export",

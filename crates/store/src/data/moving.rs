@@ -72,9 +72,11 @@ pub fn move_to(store: &Store, paths: &Paths, to: &Path) -> Result<Moved, Problem
         moved.files += files;
         moved.bytes += bytes;
     }
-    if let Some(bytes) = tree::copy_file(&paths.log(), &new.log())? {
-        moved.files += 1;
-        moved.bytes += bytes;
+    for (log, copy) in paths.logs().iter().zip(new.logs()) {
+        if let Some(bytes) = tree::copy_file(log, &copy)? {
+            moved.files += 1;
+            moved.bytes += bytes;
+        }
     }
     let earlier = match std::fs::read(paths.location()) {
         Ok(bytes) => Some(bytes),
@@ -171,7 +173,9 @@ pub fn remove_left_behind(store: &Store, paths: &Paths) -> Result<Option<Left>, 
     }
     tree::remove(&old.copies())?;
     tree::remove(&old.agents())?;
-    tree::remove_file(&old.log())?;
+    for log in old.logs() {
+        tree::remove_file(&log)?;
+    }
     // The database goes last: it is how the rest is recognised when this is interrupted.
     for file in database_files(&old) {
         tree::remove_file(&file)?;

@@ -76,7 +76,8 @@ pub fn plan_purge(store: &Store, paths: &Paths, what: &Purge) -> Result<PurgePla
     // Copies of the database and the log hold the words of every project; none can be taken out of them.
     dirs.push(paths.copies());
     dirs.retain(|folder| folder.exists());
-    let files: Vec<PathBuf> = Some(paths.log())
+    let files: Vec<PathBuf> = paths
+        .logs()
         .into_iter()
         .filter(|file| file.exists())
         .collect();

@@ -1,5 +1,6 @@
 //! Words of the user outside the database: hand-off folders, the log of scheduled nights, copies.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use serde_json::json;
@@ -135,6 +136,7 @@ fn old_handoffs_expire_with_the_rest_of_the_evidence() {
 fn purging_everything_leaves_no_word_of_the_user() {
     let (home, store, _, _, folders) = handed_off();
     repair::keep_copy(&store, &home.paths).unwrap();
+    files::write_private(&home.paths.earlier_log(), b"earlier").unwrap();
     purge(&home, &store, &Purge::Everything);
     let size = data::size(&home.paths).unwrap();
     assert_eq!((size.log, size.handoff, size.copies), (0, 0, 0));
@@ -146,15 +148,23 @@ fn the_log_moves_with_the_data_and_is_kept_short() {
     let (home, store, _, _, _) = handed_off();
     data::bound_log(&home.paths).unwrap();
     assert_eq!(data::size(&home.paths).unwrap().log, 23, "short ones stay");
+    files::write_private(&home.paths.earlier_log(), b"earlier").unwrap();
     let to = home.root.join("new");
     data::move_to(&store, &home.paths, &to).unwrap();
+    assert_eq!(std::fs::read(to.join("cron.log.1")).unwrap(), b"earlier");
     assert_eq!(
         std::fs::read(to.join("cron.log")).unwrap(),
         b"what the user asked for"
     );
     files::write_private(&home.paths.log(), &vec![b'x'; 1_000_001]).unwrap();
+    // A night that runs has it open, and goes on writing into it.
+    let mut night = data::open_log(&home.paths).unwrap();
     data::bound_log(&home.paths).unwrap();
-    assert_eq!(data::size(&home.paths).unwrap().log, 0);
+    night.write_all(b"later").unwrap();
+    assert_eq!(std::fs::read(home.paths.log()).unwrap(), b"later");
+    let earlier = std::fs::read(home.paths.earlier_log()).unwrap();
+    assert_eq!(earlier, vec![b'x'; 1_000_001], "what was before is kept");
+    assert_eq!(data::size(&home.paths).unwrap().log, 1_000_006);
     std::fs::remove_file(home.paths.log()).unwrap();
     data::bound_log(&home.paths).unwrap();
     assert!(!home.paths.log().exists(), "none is made");

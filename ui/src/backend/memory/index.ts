@@ -20,8 +20,9 @@ import {
   type ShellCalls,
   type Status,
   type SupervisorState,
+  type TargetReport,
 } from '../interface';
-import { ago, hostile, many, NO_SPEND, PROJECTS, SPEND, targetsOf, usual } from './proposals';
+import { ago, decision, delta, hostile, many, NO_SPEND, PROJECTS, SPEND, stale, targetsOf, twoDocuments, usual } from './proposals';
 import { InventedSettings } from './settings';
 
 const ALLOWED_AGAIN = ago(-3);
@@ -67,10 +68,10 @@ export class MemoryBackend implements Backend {
   private startsWithComputer = true;
   private pause: SupervisorState['pause'] = null;
 
-  /** `data`: `usual`, `empty`, `many`, `hostile`, `broken`, or `gone` for a project whose folder is not there. */
+  /** `data`: `usual`, `empty`, `many`, `hostile`, `broken`, `two-documents` of one proposal, `stale`, or `gone` for a project whose folder is not there. */
   constructor(private readonly data: string) {
     const none = data === 'empty';
-    this.proposals = none ? [] : data === 'many' ? many() : data === 'hostile' ? hostile() : usual();
+    this.proposals = none ? [] : data === 'many' ? many() : data === 'hostile' ? hostile() : data === 'two-documents' ? twoDocuments() : data === 'stale' ? stale() : usual();
     this.projects = none
       ? []
       : [
@@ -234,16 +235,14 @@ export class MemoryBackend implements Backend {
       // Each flag of the invented proposals stands in the line of its rule.
       flags: made.flags.filter((flag) => chosen(flag.line)),
       read_only: false,
+      under_version_control: made.under_version_control,
     }));
     const subset = documents.some((made) => made.subset);
-    const notes = shown.documents
-      .filter((made) => made.path.endsWith('.md') && !made.path.endsWith('SKILL.md'))
-      .map((made) => `${made.path} is under version control: the change is everyone's once it is committed. Nothing is committed for you.`);
     const output: AdoptOutput = {
       proposal: shown.id,
       staging_dir: shown.dir,
       documents,
-      notes,
+      notes: [],
       validated: null,
       receipts: [],
       adopted: false,
@@ -254,8 +253,12 @@ export class MemoryBackend implements Backend {
       throw problem('confirmation_needed', 'Something in the proposal is flagged.', 'Read the flags and confirm them.');
     }
     if (input.validate && subset) {
-      const decision = shown.documents[0]?.decision;
-      if (decision) output.validated = [[shown.documents[0]!.agent, decision]];
+      const decided = shown.documents[0]?.decision?.deltas ?? [];
+      // The second rule is the one that helps.
+      const better = chosen(2);
+      const deltas = better ? decided : decided.map((row) => delta(row.task, row.before, row.before));
+      output.validated = [[shown.documents[0]!.agent, decision(deltas)]];
+      if (!better) return { ...output, refused: true };
     }
     this.decide(shown, 'adopted');
     return { ...output, adopted: true };
@@ -308,6 +311,7 @@ export class MemoryBackend implements Backend {
             after: made.after,
             state: made.state,
             rules: made.rules.length,
+            stale: made.state === 'pending' && !made.unchanged,
           })),
         })),
     'proposal show': ({ id }) => {
@@ -505,7 +509,7 @@ export class MemoryBackend implements Backend {
         not_replayable: { 'needs files': 23, 'needs tools': 11, 'no criterion': 9 },
         models: { target: 'claude-haiku-4-5', optimizer: 'claude-sonnet-4-5' },
         forecast: { mining_calls: 6, gate_calls: 24, calls: 80, tokens_low: 90_000, tokens_high: 210_000, cost_micros_high: 520_000 },
-        targets: made ? targetsOf(made) : [],
+        targets: made ? targetsOf(made) : row.outcome === 'not_improved' ? [inVain(this.proposals)] : [],
         suggestions: [{ words: 'Always answer with a table when there are more than three numbers.', times: 2, turns: [] }],
         missing: [],
         notes: ['In the stage claude/train 2 prompts were cut by 3120 bytes together, to fit the model.'],
@@ -523,6 +527,7 @@ export class MemoryBackend implements Backend {
         spend: { ...SPEND, calls, tokens: calls * 2_460, cost_micros: calls * 5_570 },
       })),
       spend: paid ? SPEND : NO_SPEND,
+      evidence: (made ?? (row.outcome === 'not_improved' ? this.proposals[0] : undefined))?.documents.map(({ target, requests, replies }) => ({ target, requests, replies })) ?? [],
       events: events
         ? [...stages.keys()].map((seq) => ({ seq: seq + 1, at: row.started_at, kind: seq % 2 ? 'gate/trial' : 'models/answered_by', body: { asked: 'haiku', answered: 'claude-haiku-4-5' } }))
         : [],
@@ -534,6 +539,20 @@ const REPORT = {
   text: 'SkillOpt report\n===============\n\nVersions and folders\n--------------------\nSkillOpt 0.1.0\nlinux on x86_64\ndata in ~/.local/share/skillopt\n\nThe end of the log\n------------------\nAuthorization: Bearer [REDACTED]\n',
   redacted: 1,
 };
+
+/** Edits that no task was better with. */
+function inVain(proposals: ProposalShown[]): TargetReport {
+  const [target] = targetsOf(proposals[0]!);
+  const rules = target!.applied;
+  const deltas = target!.decision!.deltas.map((row) => delta(row.task, row.before, row.before));
+  return {
+    ...target!,
+    decision: decision(deltas),
+    applied: [],
+    rejected: rules.slice(0, 2),
+    unmatched: rules.slice(2).map((edit) => [edit, 'duplicate']),
+  };
+}
 
 function invented(): NightRow[] {
   const night = (id: number, project: { id: string }, hours: number, outcome: NightRow['outcome'], reason: string, score: number | null, minutes = 6): NightRow => ({

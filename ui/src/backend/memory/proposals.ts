@@ -75,6 +75,7 @@ export function document(made: Made, deltas: Delta[], requests: Record<string, s
     flags: [],
     warnings: [],
     unchanged: true,
+    under_version_control: made.kind === 'memory',
     diff: diff(made.text_before, made.text_after),
     ...made,
   };
@@ -276,6 +277,20 @@ export function usual(): ProposalShown[] {
       reason: 'We link issues, not pull requests.',
     }),
   ];
+}
+
+/** One proposal for a skill and a memory file. */
+export function twoDocuments(): ProposalShown[] {
+  const documents = usual().slice(0, 2).flatMap((shown) => shown.documents);
+  documents.flatMap((made) => made.rules).forEach((rule, index) => (rule.number = index + 1));
+  return [proposal('20261130-030114', 42, PROJECTS.shop, 4, documents)];
+}
+
+/** One proposal whose file somebody has changed since. */
+export function stale(): ProposalShown[] {
+  const [shown] = usual();
+  for (const made of shown!.documents) made.unchanged = false;
+  return [shown!];
 }
 
 /** Five hundred proposals, the first of them with a diff of five thousand lines. */
