@@ -7,7 +7,7 @@ use std::time::Duration;
 use skillopt_core::schedule::Surroundings;
 use skillopt_core::{Instant, Problem};
 use skillopt_models::CancelToken;
-use skillopt_store::{Paths, locks, scheduled};
+use skillopt_store::{Paths, data, locks, scheduled};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
