@@ -114,7 +114,8 @@ fn a_file_of_a_repository_is_said_to_be_everyones() {
         if versioned {
             fs::create_dir(root.join(".git")).unwrap();
         }
-        let skill = root.join("SKILL.md");
+        let skill = root.join("docs/letters/SKILL.md");
+        fs::create_dir_all(skill.parent().unwrap()).unwrap();
         fs::write(
             &skill,
             "---\nname: letters\ndescription: mine\n---\n\nMine.\n",
