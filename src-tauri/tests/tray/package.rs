@@ -46,7 +46,7 @@ fn made_in(folder: &Path) -> PathBuf {
     };
     let files = serde_json::json!({
         "/usr/bin/skillopt": command_line,
-        "/usr/bin/skillopt-sleep": command_line,
+        "/usr/bin/skillopt-sleep": programs.join("skillopt-sleep"),
         "/usr/share/man/man1/skillopt.1": page("skillopt.1", &["man"]),
         "/usr/share/bash-completion/completions/skillopt": page("bash", &["completions", "bash"]),
         "/usr/share/zsh/vendor-completions/_skillopt": page("zsh", &["completions", "zsh"]),
@@ -121,5 +121,9 @@ fn the_package_is_installed_started_and_runs_a_night() {
         .env_clear()
         .envs(person.variables()));
     assert!(status.contains(PROJECT), "{status}");
+    let alias = run(Command::new(root.join("usr/bin/skillopt-sleep"))
+        .arg("--version")
+        .env_clear());
+    assert!(alias.starts_with("skillopt-sleep "), "{alias}");
     assert_eq!(app.end(), 0);
 }
