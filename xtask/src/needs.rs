@@ -54,6 +54,11 @@ pub(crate) const FOR_TESTS: &[Need] = &[
         "tests open windows on a screen of their own",
     ),
     need("dpkg", "dpkg", "tests install the package for Debian"),
+    need(
+        "rpm",
+        "rpm",
+        "tests install the package for Fedora and SUSE",
+    ),
     need("openbox", "openbox", "windows get the focus from it"),
     need("wmctrl", "wmctrl", "tests name and close windows with it"),
     need(

@@ -1,5 +1,6 @@
 //! `cargo xtask package`: the packages of this system, with everything a user needs in one.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
@@ -46,7 +47,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Stop> {
         ["bundle", "--bundles", bundles],
     )
     .run("packages")?;
-    for package in packages(&root().join("target/release/bundle"))? {
+    let bundled = root().join("target/release/bundle");
+    for package in packages(&bundled)? {
+        if package.extension().is_some_and(|ending| ending == "deb") {
+            pack_tightly(&package)?;
+        }
+    }
+    for package in packages(&bundled)? {
         let size = fs::metadata(&package)?.len();
         say(&format!(
             "{} ({:.1} MB)",
@@ -54,6 +61,35 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Stop> {
             size as f64 / 1e6
         ));
     }
+    Ok(())
+}
+
+/// Packs a Debian package again with xz, which its maker cannot: a third less.
+fn pack_tightly(package: &Path) -> Result<(), Stop> {
+    let unpacked = root().join("target/package/deb");
+    if unpacked.exists() {
+        fs::remove_dir_all(&unpacked)?;
+    }
+    program(
+        "dpkg-deb",
+        [
+            OsStr::new("--raw-extract"),
+            package.as_os_str(),
+            unpacked.as_os_str(),
+        ],
+    )
+    .run_quietly("what is in the package")?;
+    program(
+        "dpkg-deb",
+        [
+            OsStr::new("--root-owner-group"),
+            OsStr::new("-Zxz"),
+            OsStr::new("--build"),
+            unpacked.as_os_str(),
+            package.as_os_str(),
+        ],
+    )
+    .run_quietly("the package, packed tightly")?;
     Ok(())
 }
 

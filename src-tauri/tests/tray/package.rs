@@ -1,4 +1,4 @@
-//! The package for Debian: made, installed into a folder of its own by `dpkg`, and used.
+//! The packages for Linux: made, installed into a folder of their own by `dpkg` and `rpm`, and used.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ use skillopt_tests::session::Session;
 use crate::person::{PROGRAM, PROJECT, Person};
 
 /// What people and their desktops look for.
-const INSTALLED: [&str; 9] = [
+const INSTALLED: [&str; 8] = [
     "usr/bin/skillopt",
     "usr/bin/skillopt-desktop",
     "usr/bin/skillopt-sleep",
@@ -18,7 +18,6 @@ const INSTALLED: [&str; 9] = [
     "usr/share/bash-completion/completions/skillopt",
     "usr/share/fish/vendor_completions.d/skillopt.fish",
     "usr/share/icons/hicolor/128x128/apps/skillopt-desktop.png",
-    "usr/share/zsh/vendor-completions/_skillopt",
 ];
 
 fn run(command: &mut Command) -> String {
@@ -29,9 +28,9 @@ fn run(command: &mut Command) -> String {
     said
 }
 
-/// A package of the programs that the tests are about. Theirs stay as they are: the maker of packages
+/// A package of the programs that the tests are about, `deb` or `rpm`. Theirs stay as they are: the maker of packages
 /// writes into the one it packs.
-fn made_in(folder: &Path) -> PathBuf {
+fn made_in(folder: &Path, kind: &str) -> PathBuf {
     let built = folder.join("debug");
     std::fs::create_dir_all(&built).unwrap();
     let programs = Path::new(PROGRAM).parent().unwrap();
@@ -44,60 +43,85 @@ fn made_in(folder: &Path) -> PathBuf {
         std::fs::write(&path, text).unwrap();
         path
     };
+    let zsh = match kind {
+        "deb" => "/usr/share/zsh/vendor-completions/_skillopt",
+        _ => "/usr/share/zsh/site-functions/_skillopt",
+    };
     let files = serde_json::json!({
         "/usr/bin/skillopt": command_line,
         "/usr/bin/skillopt-sleep": programs.join("skillopt-sleep"),
         "/usr/share/man/man1/skillopt.1": page("skillopt.1", &["man"]),
         "/usr/share/bash-completion/completions/skillopt": page("bash", &["completions", "bash"]),
-        "/usr/share/zsh/vendor-completions/_skillopt": page("zsh", &["completions", "zsh"]),
+        zsh: page("zsh", &["completions", "zsh"]),
         "/usr/share/fish/vendor_completions.d/skillopt.fish": page("fish", &["completions", "fish"]),
     });
-    let other = serde_json::json!({"bundle": {"linux": {"deb": {"files": files}}}});
+    let other = serde_json::json!({"bundle": {"linux": {kind: {"files": files}}}});
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     run(Command::new(top.join("ui/node_modules/.bin/tauri"))
-        .args(["bundle", "--debug", "--bundles", "deb", "--config"])
+        .args(["bundle", "--debug", "--bundles", kind, "--config"])
         .arg(other.to_string())
         .env("CARGO_TARGET_DIR", folder)
         .current_dir(top));
-    let packages = std::fs::read_dir(built.join("bundle/deb")).unwrap();
+    let packages = std::fs::read_dir(built.join("bundle").join(kind)).unwrap();
     packages
         .map(|entry| entry.unwrap().path())
-        .find(|path| path.extension().is_some_and(|ending| ending == "deb"))
+        .find(|path| path.extension().is_some_and(|ending| ending == kind))
         .unwrap()
 }
 
-/// Installs it as `dpkg` does, into `root` in the place of `/`.
-fn install(package: &Path, root: &Path) {
-    std::fs::create_dir_all(root.join("var/lib/dpkg")).unwrap();
+/// Installs it with the program of its system, into `root` in the place of `/`. What it depends on is on
+/// the machine, but not in this folder.
+fn install(package: &Path, root: &Path, program: &str, words: &[&str]) {
     let is_root = run(Command::new("id").arg("-u")).trim() == "0";
     let mut command = if is_root {
-        Command::new("dpkg")
+        Command::new(program)
     } else {
         // Its files belong to root, who it is in a name space of its own.
         let mut command = Command::new("unshare");
-        command.args(["--user", "--map-root-user", "dpkg"]);
+        command.args(["--user", "--map-root-user", program]);
         command
     };
-    // What it depends on is on the machine, but not in this folder.
     run(command
         .arg(format!("--root={}", root.display()))
-        .args(["--force-depends", "--force-script-chrootless", "--install"])
+        .args(words)
         .arg(package));
+}
+
+fn has(root: &Path, zsh: &str) {
+    for file in INSTALLED.iter().chain([&zsh]) {
+        assert!(root.join(file).is_file(), "{file}");
+    }
+    let alias = run(Command::new(root.join("usr/bin/skillopt-sleep"))
+        .arg("--version")
+        .env_clear());
+    assert!(alias.starts_with("skillopt-sleep "), "{alias}");
+}
+
+#[test]
+fn the_package_for_rpm_has_the_same_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let package = made_in(&folder.path().join("target"), "rpm");
+    let root = folder.path().join("root");
+    std::fs::create_dir_all(&root).unwrap();
+    install(&package, &root, "rpm", &["--nodeps", "--install"]);
+    has(&root, "usr/share/zsh/site-functions/_skillopt");
 }
 
 /// `SKILLOPT_TEST_PACKAGE` names a package that was made before, for example by `cargo xtask package`.
 #[test]
 fn the_package_is_installed_started_and_runs_a_night() {
     let folder = tempfile::tempdir().unwrap();
-    let package = std::env::var_os("SKILLOPT_TEST_PACKAGE")
-        .map_or_else(|| made_in(&folder.path().join("target")), PathBuf::from);
+    let package = std::env::var_os("SKILLOPT_TEST_PACKAGE").map_or_else(
+        || made_in(&folder.path().join("target"), "deb"),
+        PathBuf::from,
+    );
     let about = run(Command::new("dpkg-deb").arg("--field").arg(&package));
     assert!(about.contains("Package: skillopt-desktop\n"), "{about}");
     let root = folder.path().join("root");
-    install(&package, &root);
-    for file in INSTALLED {
-        assert!(root.join(file).is_file(), "{file}");
-    }
+    std::fs::create_dir_all(root.join("var/lib/dpkg")).unwrap();
+    let words = ["--force-depends", "--force-script-chrootless", "--install"];
+    install(&package, &root, "dpkg", &words);
+    has(&root, "usr/share/zsh/vendor-completions/_skillopt");
     let entry = root.join("usr/share/applications/skillopt-desktop.desktop");
     let entry = std::fs::read_to_string(entry).unwrap();
     for line in [
@@ -121,9 +145,5 @@ fn the_package_is_installed_started_and_runs_a_night() {
         .env_clear()
         .envs(person.variables()));
     assert!(status.contains(PROJECT), "{status}");
-    let alias = run(Command::new(root.join("usr/bin/skillopt-sleep"))
-        .arg("--version")
-        .env_clear());
-    assert!(alias.starts_with("skillopt-sleep "), "{alias}");
     assert_eq!(app.end(), 0);
 }
