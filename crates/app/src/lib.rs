@@ -27,6 +27,7 @@ pub mod report;
 pub mod schedule;
 pub mod scheduled;
 mod shell;
+pub mod signals;
 pub mod sleep;
 pub mod spend;
 pub mod supervisor;
