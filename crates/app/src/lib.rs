@@ -35,6 +35,7 @@ pub mod supervisor;
 mod test_home;
 #[cfg(feature = "typescript")]
 pub mod typescript;
+pub mod window;
 
 use serde::{Deserialize, Serialize};
 
