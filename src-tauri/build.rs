@@ -9,7 +9,7 @@
 use std::path::Path;
 
 /// Every call of the front end; what is not listed is refused before it reaches the program.
-const CALLS: &[&str] = &["execute", "open_window", "open_folder", "autostart"];
+const CALLS: &[&str] = &["execute", "shell"];
 
 const NOT_BUILT: &str = "<!doctype html><meta charset=\"utf-8\"><title>SkillOpt</title>\
 <p>The pages of this window were not built. Run <code>cargo xtask ui</code>, then build the program again.</p>\n";

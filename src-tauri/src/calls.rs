@@ -8,14 +8,15 @@ use skillopt_app::Problem;
 use skillopt_app::commands::{self, Output};
 use skillopt_app::context::App;
 use skillopt_app::types::Keyring;
+use skillopt_app::window::{Changed, OpenWindow, ShellCall, ShellOutput};
 use tauri::{AppHandle, State};
 
 use crate::asked;
 use crate::autostart;
-use crate::folders::{self, Folder};
+use crate::folders;
 use crate::place::Place;
 use crate::surroundings;
-use crate::windows::{self, What};
+use crate::windows;
 
 /// What the windows of this process work with.
 pub(crate) struct Shell(Mutex<Result<App, Problem>>);
@@ -94,7 +95,7 @@ pub(crate) async fn execute(
     .await;
     if writes {
         // The store tells a connection of what others write, never of what it wrote itself.
-        windows::tell(&app, What::Everything);
+        windows::tell(&app, Changed::Everything);
     }
     done.map_err(|error| {
         Problem::temporary(
@@ -105,43 +106,30 @@ pub(crate) async fn execute(
     })?
 }
 
-/// Opens a window: `review` at a proposal, `project` and `handoff` of a project, `night` of a night.
+/// Carries out a call that is no command, given as `{"call": name, "input": …}`.
 #[tauri::command]
-pub(crate) async fn open_window(
-    app: AppHandle,
-    window: String,
-    project: Option<String>,
-    proposal: Option<String>,
-    night: Option<i64>,
-) -> Result<(), Problem> {
-    let id = proposal
-        .or(project)
-        .or_else(|| night.map(|night| night.to_string()));
-    let name = id.map_or_else(|| window.clone(), |id| format!("{window}/{id}"));
-    let place: Place = name.parse().map_err(|_| {
+pub(crate) async fn shell(app: AppHandle, call: Value) -> Result<ShellOutput, Problem> {
+    let call = serde_json::from_value(call).map_err(|error| asked::unreadable(&error))?;
+    match call {
+        ShellCall::OpenWindow(asked) => open_window(&app, asked).map(ShellOutput::OpenWindow),
+        ShellCall::OpenFolder(asked) => folders::open(asked.folder).map(ShellOutput::OpenFolder),
+        ShellCall::Autostart(asked) => autostart::is_on_after(asked.on).map(ShellOutput::Autostart),
+    }
+}
+
+fn open_window(app: &AppHandle, asked: OpenWindow) -> Result<(), Problem> {
+    let place = Place::asked_for(asked).map_err(|_| {
         Problem::permanent(
             "window_unknown",
             "There is no such window.",
             "Open the overview and go on from there.",
         )
     })?;
-    windows::show(&app, &place).map_err(|error| {
+    windows::show(app, &place).map_err(|error| {
         Problem::temporary(
             "window_failed",
             format!("The window cannot be opened: {error}."),
             "Close other windows and try again; `skillopt` can do the same.",
         )
     })
-}
-
-/// Opens one of our own folders in the file manager of the desktop.
-#[tauri::command]
-pub(crate) async fn open_folder(folder: Folder) -> Result<(), Problem> {
-    folders::open(folder)
-}
-
-/// Whether the app starts with the session; with `on`, changes it first.
-#[tauri::command]
-pub(crate) async fn autostart(on: Option<bool>) -> Result<bool, Problem> {
-    autostart::is_on_after(on)
 }

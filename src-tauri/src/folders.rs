@@ -1,30 +1,18 @@
-//! Our own folders, shown by the file manager of the desktop. The front end says which, never where.
+//! Our own folders, shown by the file manager of the desktop.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use serde::Deserialize;
 use skillopt_app::Problem;
 use skillopt_app::types::Paths;
+use skillopt_app::window::Folder;
 
 use crate::surroundings;
 
-/// A folder of ours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Folder {
-    /// The database, what nights left, and the log.
-    Data,
-    /// The settings.
-    Settings,
-}
-
-impl Folder {
-    fn path(self, paths: &Paths) -> PathBuf {
-        match self {
-            Self::Data => paths.data.clone(),
-            Self::Settings => paths.config.clone(),
-        }
+fn path_of(folder: Folder, paths: &Paths) -> PathBuf {
+    match folder {
+        Folder::Data => paths.data.clone(),
+        Folder::Settings => paths.config.clone(),
     }
 }
 
@@ -39,7 +27,7 @@ const OPENER: &str = if cfg!(windows) {
 
 /// Opens a folder. What the file manager does afterwards is not waited for.
 pub(crate) fn open(folder: Folder) -> Result<(), Problem> {
-    let path = folder.path(&surroundings::paths()?);
+    let path = path_of(folder, &surroundings::paths()?);
     open_with(OPENER, &path)
 }
 

@@ -13,6 +13,7 @@ use jiff::ZonedDateTime;
 use skillopt_app::commands::{self, Command, Output};
 use skillopt_app::context::App;
 use skillopt_app::notices::{self, Told, WaitingProposal};
+use skillopt_app::signals;
 use skillopt_app::supervisor::{Handle, Launch, Supervisor, SupervisorState};
 use skillopt_app::types::Paths;
 use skillopt_app::{Nothing, Problem};
@@ -162,7 +163,7 @@ impl Host {
             self.carry_out(Order::Open(place)).await;
         }
         let mut state = self.supervisor.state();
-        let mut end = std::pin::pin!(surroundings::told_to_end());
+        let mut end = std::pin::pin!(signals::told_to_end());
         // Nothing of what is chosen from below is lost when something else comes first.
         loop {
             self.follow_the_data().await;
@@ -199,7 +200,7 @@ impl Host {
         let mut ending = std::pin::pin!(ending);
         tokio::select! {
             _ = &mut ending => {}
-            () = surroundings::told_again() => {
+            () = signals::told_again() => {
                 self.supervisor.hurry();
                 ending.await;
             }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use skillopt_app::commands::{self, Command, Output};
 use skillopt_app::sleep::RunInput;
-use skillopt_app::{Problem, Retry};
+use skillopt_app::{Problem, Retry, signals};
 
 use crate::surroundings;
 
@@ -52,9 +52,9 @@ fn tonight(words: &[String]) -> Result<(String, u8), Problem> {
     let cancel = app.cancel.clone();
     runtime.block_on(async {
         let stop = tokio::spawn(async move {
-            surroundings::told_to_end().await;
+            signals::told_to_end().await;
             cancel.cancel();
-            surroundings::told_again().await;
+            signals::told_again().await;
             cancel.drop_all();
         });
         let output = commands::execute(&app, Command::SleepRun(input)).await;

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use skillopt_app::window::{OpenWindow, WindowName};
+
 /// One window. Ids name rows of the store; nothing else is let in, since they become part of an
 /// address.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +52,25 @@ impl FromStr for Place {
             ("handoff", id) => named(id).map(Self::Handoff),
             ("first-run", None) => Ok(Self::FirstRun),
             _ => Err(NoSuchPlace),
+        }
+    }
+}
+
+impl Place {
+    /// The place a page asks for. What a window does not need is not looked at.
+    pub(crate) fn asked_for(asked: OpenWindow) -> Result<Self, NoSuchPlace> {
+        let named = |id: Option<String>| id.filter(|id| is_id(id)).ok_or(NoSuchPlace);
+        match asked.window {
+            WindowName::Overview => Ok(Self::Overview),
+            WindowName::Review => match asked.proposal {
+                None => Ok(Self::Review(None)),
+                id => named(id).map(|id| Self::Review(Some(id))),
+            },
+            WindowName::Project => named(asked.project).map(Self::Project),
+            WindowName::Night => named(asked.night.map(|night| night.to_string())).map(Self::Night),
+            WindowName::Handoff => named(asked.project).map(Self::Handoff),
+            WindowName::Settings => Ok(Self::Settings),
+            WindowName::FirstRun => Ok(Self::FirstRun),
         }
     }
 }
@@ -121,6 +142,40 @@ mod tests {
             Place::FirstRun,
         ] {
             assert_eq!(place.to_string().parse(), Ok(place));
+        }
+    }
+
+    #[test]
+    fn a_page_gets_the_window_it_asks_for() {
+        let asked = |json: &str| Place::asked_for(serde_json::from_str(json).unwrap());
+        for (json, place) in [
+            (r#"{"window": "overview"}"#, Place::Overview),
+            (
+                r#"{"window": "review", "proposal": null}"#,
+                Place::Review(None),
+            ),
+            (
+                r#"{"window": "review", "proposal": "p1"}"#,
+                Place::Review(Some("p1".into())),
+            ),
+            (
+                r#"{"window": "night", "night": 12}"#,
+                Place::Night("12".into()),
+            ),
+            (
+                r#"{"window": "handoff", "project": "p_1"}"#,
+                Place::Handoff("p_1".into()),
+            ),
+            (r#"{"window": "first-run"}"#, Place::FirstRun),
+        ] {
+            assert_eq!(asked(json), Ok(place), "{json}");
+        }
+        for json in [
+            r#"{"window": "project"}"#,
+            r#"{"window": "project", "project": "../x"}"#,
+            r#"{"window": "review", "proposal": "'+alert(1)+'"}"#,
+        ] {
+            assert_eq!(asked(json), Err(NoSuchPlace), "{json}");
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use skillopt_app::window::{BackendEvent, Changed};
 use tauri::webview::NewWindowResponse;
 use tauri::{AppHandle, Emitter, Manager, Url, WebviewUrl, WebviewWindowBuilder};
 
@@ -27,27 +28,6 @@ pub(crate) enum FromTray {
     Open(String),
 }
 
-/// What the front end is told: to look again.
-#[derive(Debug, Clone, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-enum Told {
-    /// Something has changed.
-    Changed {
-        /// What it may be.
-        what: What,
-    },
-}
-
-/// What may have changed.
-#[derive(Debug, Clone, Copy, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum What {
-    /// Store, settings and keyring: somebody has done something.
-    Everything,
-    /// The store alone: most often a night that works.
-    Store,
-}
-
 /// Shows a window until the last one is closed.
 pub(crate) fn run(first: Place, attached: bool) -> ExitCode {
     if !Display::here().is_there() {
@@ -61,12 +41,7 @@ pub(crate) fn run(first: Place, attached: bool) -> ExitCode {
     let shell = Arc::new(Shell::open());
     let built = tauri::Builder::default()
         .manage(Arc::clone(&shell))
-        .invoke_handler(tauri::generate_handler![
-            calls::execute,
-            calls::open_window,
-            calls::open_folder,
-            calls::autostart,
-        ])
+        .invoke_handler(tauri::generate_handler![calls::execute, calls::shell,])
         .setup(move |app| {
             show(app.handle(), &first)?;
             if attached {
@@ -136,8 +111,8 @@ fn is_ours(address: &Url) -> bool {
 }
 
 /// Tells every window of this process that something has changed; whether they can still be told.
-pub(crate) fn tell(app: &AppHandle, what: What) -> bool {
-    app.emit(EVENT, Told::Changed { what }).is_ok()
+pub(crate) fn tell(app: &AppHandle, what: Changed) -> bool {
+    app.emit(EVENT, BackendEvent::Changed { what }).is_ok()
 }
 
 fn listen_to_the_tray(app: AppHandle) {
@@ -176,8 +151,8 @@ fn tell_of_changes(app: AppHandle, shell: Arc<Shell>) {
                 continue;
             }
             let what = match (&seen, &now) {
-                (Some(before), Some(now)) if before.settings == now.settings => What::Store,
-                _ => What::Everything,
+                (Some(before), Some(now)) if before.settings == now.settings => Changed::Store,
+                _ => Changed::Everything,
             };
             seen = now;
             if !tell(&app, what) {

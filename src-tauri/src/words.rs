@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::ZonedDateTime;
-use skillopt_app::supervisor::{FirstLine, Last, Why};
+use skillopt_app::supervisor::{self, FirstLine, Last, Why};
 use skillopt_app::types::{Language, Outcome, Wait};
 
 const ENGLISH: &str = include_str!("../strings/en.json");
@@ -77,21 +77,42 @@ impl Words {
         }
     }
 
+    /// A time that is left: "25 min", "2 h 5 min".
+    fn left(&self, seconds: u64) -> String {
+        let minutes = supervisor::minutes_left(seconds);
+        let (hours, rest) = ((minutes / 60).to_string(), (minutes % 60).to_string());
+        match minutes {
+            ..60 => self.fill("left_minutes", &[("minutes", &rest)]),
+            _ => self.fill("left_hours", &[("hours", &hours), ("minutes", &rest)]),
+        }
+    }
+
     /// The first line of the menu. Reasons of the engine are in its own words.
     pub(crate) fn first_line(&self, line: &FirstLine, now: &ZonedDateTime) -> String {
         match line {
-            FirstLine::Working { project, nights: 1 } => {
-                self.fill("line_working_one", &[("project", project)])
-            }
-            FirstLine::Working { nights, .. } => {
-                self.fill("line_working_many", &[("nights", &nights.to_string())])
+            FirstLine::Working {
+                project,
+                nights,
+                seconds_left,
+            } => {
+                let nights = match nights {
+                    1 => self.fill("line_working_one", &[("project", project)]),
+                    nights => self.fill("line_working_many", &[("nights", &nights.to_string())]),
+                };
+                match seconds_left {
+                    Some(seconds) => self.fill(
+                        "line_left",
+                        &[("nights", &nights), ("left", &self.left(*seconds))],
+                    ),
+                    None => nights,
+                }
             }
             FirstLine::Trouble { reason } => reason.clone(),
             FirstLine::Attention {
                 project,
                 failures,
                 reason,
-            } if *failures >= skillopt_app::supervisor::ATTENTION_AFTER => self.fill(
+            } if *failures >= supervisor::ATTENTION_AFTER => self.fill(
                 "line_failures",
                 &[
                     ("project", project),

@@ -27,6 +27,7 @@ pub mod report;
 pub mod schedule;
 pub mod scheduled;
 mod shell;
+pub mod signals;
 pub mod sleep;
 pub mod spend;
 pub mod supervisor;
@@ -34,6 +35,7 @@ pub mod supervisor;
 mod test_home;
 #[cfg(feature = "typescript")]
 pub mod typescript;
+pub mod window;
 
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +58,7 @@ pub mod types {
     pub use skillopt_settings::{Language, TrayIcon};
     pub use skillopt_sleep::experiment::Experiment;
     pub use skillopt_sleep::report::{NightReport, SkipCount, TargetReport};
+    pub use skillopt_sleep::time_left::Pace;
     pub use skillopt_store::attempts::Spend as NightSpend;
     pub use skillopt_store::nights::Outcome;
     pub use skillopt_store::proposals::TargetState;

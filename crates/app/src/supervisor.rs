@@ -41,7 +41,7 @@ pub(crate) use rules::finish_at;
 pub use rules::{Schedule, Upcoming, upcoming};
 pub use state::{
     ATTENTION_AFTER, FirstLine, Last, Missed, Overall, ProjectState, Running, Supervising,
-    SupervisorState, Why, at_in_words,
+    SupervisorState, Why, at_in_words, left_in_words, minutes_left,
 };
 pub use work::{Handle, Supervisor};
 

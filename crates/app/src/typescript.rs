@@ -1,4 +1,4 @@
-//! The list of commands as TypeScript, for the window: every type that goes in or comes out.
+//! The lists of commands and of calls of the shell as TypeScript, for the window: every type that goes in or comes out.
 
 use std::any::TypeId;
 use std::collections::{BTreeMap, HashSet};
@@ -19,6 +19,16 @@ pub(crate) struct Interface {
     declared: BTreeMap<String, String>,
     /// Rows of the table of commands.
     rows: String,
+    /// Rows of the table of the shell's calls.
+    shell_rows: String,
+}
+
+fn row<I: TS, O: TS>(name: &str, docs: &str) -> String {
+    format!(
+        "  /** {docs} */\n  \"{name}\": {{ input: {}; output: {} }};\n",
+        I::name(&config()),
+        O::name(&config()),
+    )
 }
 
 impl Interface {
@@ -26,15 +36,18 @@ impl Interface {
     pub(crate) fn command<I: TS + 'static, O: TS + 'static>(&mut self, name: &str, docs: &str) {
         self.take::<I>();
         self.take::<O>();
-        self.rows.push_str(&format!(
-            "  /** {docs} */\n  \"{name}\": {{ input: {}; output: {} }};\n",
-            I::name(&config()),
-            O::name(&config()),
-        ));
+        self.rows.push_str(&row::<I, O>(name, docs));
+    }
+
+    /// Takes in one call of the shell.
+    pub(crate) fn shell_call<I: TS + 'static, O: TS + 'static>(&mut self, name: &str, docs: &str) {
+        self.take::<I>();
+        self.take::<O>();
+        self.shell_rows.push_str(&row::<I, O>(name, docs));
     }
 
     /// Takes in a type and all it is made of.
-    fn take<T: TS + 'static + ?Sized>(&mut self) {
+    pub(crate) fn take<T: TS + 'static + ?Sized>(&mut self) {
         if !self.seen.insert(TypeId::of::<T>()) {
             return;
         }
@@ -57,12 +70,16 @@ impl Interface {
     /// The file.
     fn into_text(self) -> String {
         let mut text = String::from(
-            "// Written by `cargo xtask docs` from the list of commands in crates/app. Do not edit.\n\n",
+            "// Written by `cargo xtask docs` from the lists of commands and calls in crates/app. Do not edit.\n\n",
         );
         text.push_str(
             "/** Every command with what goes in and what comes out. */\nexport interface Commands {\n",
         );
         text.push_str(&self.rows);
+        text.push_str(
+            "}\n\n/** Every call that only the desktop shell answers. */\nexport interface ShellCalls {\n",
+        );
+        text.push_str(&self.shell_rows);
         text.push_str("}\n");
         for declaration in self.declared.values() {
             text.push('\n');
@@ -78,13 +95,14 @@ impl TypeVisitor for Interface {
     }
 }
 
-/// Every command with its types, and what the engine tells while it works, as one TypeScript file.
+/// Every command and call with its types, and what the shell tells by itself, as one TypeScript file.
 ///
 /// Panics when two types would have one name; a test makes this file.
 #[must_use]
 pub fn interface() -> String {
     let mut interface = Interface::default();
     crate::commands::describe(&mut interface);
+    crate::window::describe(&mut interface);
     interface.take::<skillopt_core::Problem>();
     // Named in the shapes of rows that are kept as JSON.
     interface.take::<skillopt_core::scan::FlagKind>();

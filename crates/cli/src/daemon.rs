@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use jiff::tz::TimeZone;
 use serde_json::json;
 use skillopt_app::context::App;
+use skillopt_app::signals;
 use skillopt_app::supervisor::{Launch, Supervising, Supervisor, SupervisorState, Why};
 use skillopt_core::Problem;
 
@@ -31,7 +32,7 @@ pub(crate) fn run(app: &App, once: bool, json: bool) -> Result<ExitCode, Problem
         let supervisor = Supervisor::start(app.clone(), launch);
         let mut state = supervisor.state();
         let mut said = String::new();
-        let stop = terminal::told_to_stop();
+        let stop = signals::told_to_end();
         tokio::pin!(stop);
         loop {
             tokio::select! {
@@ -54,7 +55,7 @@ pub(crate) fn run(app: &App, once: bool, json: bool) -> Result<ExitCode, Problem
         }
         // A second time means now.
         let impatient = tokio::spawn(async {
-            terminal::told_to_stop().await;
+            signals::told_again().await;
             std::process::exit(130);
         });
         supervisor.shutdown().await;

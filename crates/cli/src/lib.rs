@@ -19,12 +19,12 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::{CommandFactory, FromArgMatches};
 use skillopt_app::commands::{self, Command, Output};
 use skillopt_app::context::App;
 use skillopt_app::key::{Secret, SetInput};
+use skillopt_app::signals;
 use skillopt_app::types::Keyring;
 use skillopt_core::Problem;
 use skillopt_core::problem::Retry;
@@ -32,9 +32,6 @@ use skillopt_store::SystemClock;
 
 use args::{AliasCli, Cli};
 use translate::{Asked, View};
-
-/// How long signals count as one order to stop.
-const ONE_ORDER: Duration = Duration::from_millis(300);
 
 /// Carries out one command line and gives its exit code.
 ///
@@ -209,13 +206,11 @@ fn execute(
     let cancel = app.cancel.clone();
     let result = runtime.block_on(async {
         let stop = tokio::spawn(async move {
-            terminal::told_to_stop().await;
+            signals::told_to_end().await;
             cancel.cancel();
-            // Closing a terminal sends more than one signal, and they mean one thing.
-            tokio::time::sleep(ONE_ORDER).await;
-            terminal::told_to_stop().await;
+            signals::told_again().await;
             cancel.drop_all();
-            terminal::told_to_stop().await;
+            signals::told_to_end().await;
             std::process::exit(130);
         });
         let result = commands::execute(&app, command.clone()).await;

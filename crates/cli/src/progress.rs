@@ -2,10 +2,11 @@
 
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use skillopt_app::types::{Spend, counted};
+use skillopt_app::supervisor::left_in_words;
+use skillopt_app::types::{Pace, Spend, counted};
 use skillopt_app::{Listener, Progress as Event};
 
 use crate::show::{self, stage};
@@ -20,6 +21,8 @@ pub(crate) struct Progress {
 /// What has been said until now.
 #[derive(Debug, Default)]
 struct Said {
+    /// The pace of the night since it is known what it asks, and since when that is.
+    pace: Option<(Pace, Instant)>,
     /// The newest words about what was spent.
     spent: String,
     /// Why calls got another try, and how often that was not said again.
@@ -27,6 +30,28 @@ struct Said {
 }
 
 impl Said {
+    /// Counts a call that has its result.
+    fn done(&mut self, fresh: bool) {
+        if let Some((pace, since)) = &mut self.pace {
+            pace.to_come = pace.to_come.saturating_sub(1);
+            pace.answers += u64::from(fresh);
+            pace.took = since.elapsed();
+        }
+    }
+
+    /// What was spent, and how long the night still takes.
+    fn so_far(&self) -> String {
+        let left = self.pace.and_then(|(pace, _)| pace.left());
+        match left {
+            Some(left) => format!(
+                "{}, at most about {} left",
+                self.spent,
+                left_in_words(left.as_secs())
+            ),
+            None => self.spent.clone(),
+        }
+    }
+
     /// The line for another try; `None` when the same was said last.
     fn again(&mut self, why: &str, seconds: u64) -> Option<String> {
         if let Some((said, times)) = &mut self.again
@@ -61,6 +86,7 @@ impl Progress {
         let said = Mutex::new(Said {
             spent: words(Spend::default()),
             again: None,
+            pace: None,
         });
         let say = move |bar: &ProgressBar, text: &str| {
             let text = plain(text);
@@ -86,16 +112,26 @@ impl Progress {
                     shown.reset();
                     shown.set_length(*calls as u64);
                     if *calls > 0 {
-                        shown.set_style(with_calls());
+                        shown.set_style(with_calls(said.pace.is_some()));
                     }
                     shown.enable_steady_tick(Duration::from_millis(120));
                 }
+                Event::Outlook { calls } => {
+                    let pace = Pace {
+                        to_come: *calls,
+                        ..Pace::default()
+                    };
+                    said.pace = Some((pace, Instant::now()));
+                }
                 Event::CallDone {
-                    stage: name, spent, ..
+                    stage: name,
+                    fresh,
+                    spent,
                 } => {
+                    said.done(*fresh && spent.is_some());
                     if let (Some(spent), Some(name)) = (spent, stage::words(name)) {
                         said.spent = words(*spent);
-                        shown.set_message(format!("{name} ({})", said.spent));
+                        shown.set_message(format!("{name} ({})", said.so_far()));
                     }
                     shown.inc(1);
                 }
@@ -104,7 +140,7 @@ impl Progress {
                         say(&shown, &line);
                     }
                     if let (true, Some(name)) = (lines, stage::words(name)) {
-                        crate::print_error(&format!("[sleep] {name}: done, {}", said.spent));
+                        crate::print_error(&format!("[sleep] {name}: done, {}", said.so_far()));
                     }
                 }
                 Event::Again { why, seconds } => {
@@ -141,9 +177,14 @@ fn begun(name: &str, calls: usize) -> String {
     }
 }
 
-fn with_calls() -> ProgressStyle {
-    ProgressStyle::with_template("{spinner} {msg} {pos}/{len} [{elapsed}, about {eta} left]")
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
+/// The bar of a stage; how long it takes is only of interest while it is not known how long the night does.
+fn with_calls(night_is_known: bool) -> ProgressStyle {
+    let template = if night_is_known {
+        "{spinner} {msg} {pos}/{len} [{elapsed}]"
+    } else {
+        "{spinner} {msg} {pos}/{len} [{elapsed}, about {eta} left]"
+    };
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 fn without_calls() -> ProgressStyle {
@@ -174,6 +215,29 @@ mod tests {
         );
         assert_eq!(said.untold(), None);
         assert!(said.again("Nobody answers.", 1).is_some());
+    }
+
+    #[test]
+    fn the_time_left_is_that_of_the_night() {
+        let mut said = Said {
+            spent: "4 calls".to_owned(),
+            ..Said::default()
+        };
+        said.done(true);
+        assert_eq!(said.so_far(), "4 calls", "it is not known what is to come");
+        let pace = Pace {
+            to_come: 40,
+            ..Pace::default()
+        };
+        said.pace = Some((pace, Instant::now()));
+        for fresh in [true, false, true, true] {
+            assert_eq!(said.so_far(), "4 calls");
+            said.done(fresh);
+        }
+        let (pace, _) = said.pace.as_mut().unwrap();
+        assert_eq!((pace.to_come, pace.answers), (36, 3));
+        pace.took = Duration::from_secs(30);
+        assert_eq!(said.so_far(), "4 calls, at most about 6 min left");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What depends on the terminal: signals, colours, and text of strangers.
+//! What depends on the terminal: secrets, colours, and text of strangers.
 
 use std::io::{BufRead, IsTerminal, Read};
 
@@ -6,40 +6,6 @@ pub(crate) use skillopt_core::text::plain;
 
 /// In bytes.
 const LONGEST_SECRET: u64 = 64 * 1024;
-
-/// Ends when the user or the system asks the program to stop.
-pub(crate) async fn told_to_stop() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        // The terminal was closed, or the connection to it was lost.
-        let hang_up = signal(SignalKind::hangup());
-        if let (Ok(mut terminate), Ok(mut hang_up)) = (signal(SignalKind::terminate()), hang_up) {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = hang_up.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
-            }
-            return;
-        }
-    }
-    #[cfg(windows)]
-    {
-        use tokio::signal::windows::{ctrl_close, ctrl_logoff, ctrl_shutdown};
-        if let (Ok(mut close), Ok(mut log_off), Ok(mut shut_down)) =
-            (ctrl_close(), ctrl_logoff(), ctrl_shutdown())
-        {
-            tokio::select! {
-                _ = close.recv() => {}
-                _ = log_off.recv() => {}
-                _ = shut_down.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
-            }
-            return;
-        }
-    }
-    let _ = tokio::signal::ctrl_c().await;
-}
 
 /// A secret: asked for without showing it where somebody sits at a terminal, else the first line of
 /// standard input. Never longer than any key is.

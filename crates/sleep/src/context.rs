@@ -35,6 +35,11 @@ pub enum Progress {
         /// Its name.
         stage: String,
     },
+    /// It is known what the rest of the night asks.
+    Outlook {
+        /// Calls that are to come, at most.
+        calls: u64,
+    },
     /// A call gets another try.
     Again {
         /// What went wrong, in a sentence.

@@ -32,6 +32,7 @@ pub mod staging;
 pub mod target_filter;
 pub mod targets;
 pub mod tasks_file;
+pub mod time_left;
 pub mod tonight;
 
 pub use context::{Context, Listener, Progress};

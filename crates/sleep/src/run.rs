@@ -20,7 +20,7 @@ use skillopt_store::{blobs, clusters, events, locks, proposals, tasks};
 use crate::adopt;
 use crate::begin::{self, begin_or_resume, resumed};
 use crate::consolidate;
-use crate::context::Context;
+use crate::context::{Context, Progress};
 use crate::estimate;
 use crate::gather::Gathered;
 use crate::harvesting;
@@ -32,6 +32,7 @@ use crate::report::NightReport;
 use crate::staging;
 use crate::targets;
 use crate::tasks_file::{self, TasksFile};
+use crate::time_left;
 use crate::tonight::{self, Prepared};
 
 /// Version of the rule that assigns splits; stored with every task.
@@ -202,6 +203,8 @@ async fn night(context: &Context, plan: Plan, report: &mut NightReport) -> Resul
             .map(|(_, slices, targets)| (slices, targets.as_slice()));
         let (forecast, hold) = estimate::forecast(context, &night.path, asked);
         report.forecast = forecast;
+        let calls = time_left::note(&night, forecast)?;
+        (context.listener)(&Progress::Outlook { calls });
         if !report.simulated {
             context.note(format!(
                 "About {} more model calls, {} to {} tokens.",

@@ -313,6 +313,16 @@ pub fn spend(db: &Connection, night: i64) -> Result<Spend, Fault> {
     })
 }
 
+/// How many tries of a night were answered at `since` or later.
+pub fn answered_since(db: &Connection, night: i64, since: Instant) -> Result<u64, Fault> {
+    let answered = db
+        .prepare_cached(
+            "SELECT count(*) FROM attempt WHERE night = ?1 AND state = 'answered' AND ended_at >= ?2",
+        )?
+        .query_row((night, At(since)), |row| row.get::<_, Count>(0))?;
+    Ok(answered.0)
+}
+
 /// What each stage of a night has spent, in the order of their first tries. A call that several stages
 /// ask belongs to the one that paid for it.
 pub fn spend_of_stages(db: &Connection, night: i64) -> Result<Vec<(String, Spend)>, Fault> {

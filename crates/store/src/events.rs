@@ -1,6 +1,6 @@
 //! What else a reviewer needs to know about a night, in order.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 use serde::Serialize;
 use serde_json::Value;
 use skillopt_core::Instant;
@@ -35,6 +35,15 @@ pub fn append(tx: &Tx<'_>, night: i64, kind: &str, body: &Value) -> Result<u64, 
     Ok(seq.0)
 }
 
+/// The first event of this kind.
+pub fn first(db: &Connection, night: i64, kind: &str) -> Result<Option<Event>, Fault> {
+    let mut statement = db.prepare_cached(
+        "SELECT seq, at, kind, body FROM event WHERE night = ?1 AND kind = ?2 ORDER BY seq LIMIT 1",
+    )?;
+    let mut rows = statement.query((night, kind))?;
+    rows.next()?.map(event).transpose()
+}
+
 /// The events of a night after place `after` (0 for all), in order, at most `limit`.
 pub fn list(db: &Connection, night: i64, after: u64, limit: usize) -> Result<Vec<Event>, Fault> {
     let mut statement = db.prepare_cached(
@@ -43,12 +52,16 @@ pub fn list(db: &Connection, night: i64, after: u64, limit: usize) -> Result<Vec
     let mut rows = statement.query((night, Count(after), Count(limit as u64)))?;
     let mut events = Vec::new();
     while let Some(row) = rows.next()? {
-        events.push(Event {
-            seq: row.get::<_, Count>(0)?.0,
-            at: row.get::<_, At>(1)?.0,
-            kind: row.get(2)?,
-            body: from_json("event", &row.get::<_, String>(3)?)?,
-        });
+        events.push(event(row)?);
     }
     Ok(events)
+}
+
+fn event(row: &Row<'_>) -> Result<Event, Fault> {
+    Ok(Event {
+        seq: row.get::<_, Count>(0)?.0,
+        at: row.get::<_, At>(1)?.0,
+        kind: row.get(2)?,
+        body: from_json("event", &row.get::<_, String>(3)?)?,
+    })
 }

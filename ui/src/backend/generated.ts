@@ -1,4 +1,4 @@
-// Written by `cargo xtask docs` from the list of commands in crates/app. Do not edit.
+// Written by `cargo xtask docs` from the lists of commands and calls in crates/app. Do not edit.
 
 /** Every command with what goes in and what comes out. */
 export interface Commands {
@@ -114,6 +114,16 @@ export interface Commands {
   "data remove-old": { input: Nothing; output: Done };
 }
 
+/** Every call that only the desktop shell answers. */
+export interface ShellCalls {
+  /** Opens a window, or brings it to the front. */
+  "open_window": { input: OpenWindow; output: null };
+  /** Shows one of the app's own folders in the file manager. */
+  "open_folder": { input: OpenFolder; output: null };
+  /** Says whether the app starts with the session. */
+  "autostart": { input: Autostart; output: boolean };
+}
+
 /**
  * What is adopted.
  */
@@ -224,6 +234,15 @@ file?: string | null, };
 export type Author = "human" | "assistant" | "tool" | "system" | "generated";
 
 /**
+ * Whether the app starts with the session.
+ */
+export type Autostart = { 
+/**
+ * Changes it first, if given.
+ */
+on?: boolean | null, };
+
+/**
  * What nights may ask from now on.
  */
 export type BackendAcceptInput = { 
@@ -256,6 +275,15 @@ changed: Array<SettingChanged>,
  * The settings file.
  */
 file: string, };
+
+/**
+ * What the shell tells its pages: a hint to look again; nothing is decided from it.
+ */
+export type BackendEvent = { "kind": "changed", 
+/**
+ * What it may be.
+ */
+what: Changed, };
 
 /**
  * Which settings hold.
@@ -417,6 +445,11 @@ told: boolean, };
  * How one task changed.
  */
 export type Change = "improved" | "regressed" | "unchanged";
+
+/**
+ * What may have changed.
+ */
+export type Changed = "everything" | "store";
 
 /**
  * The decision on one candidate.
@@ -975,7 +1008,12 @@ project: string,
 /**
  * How many run.
  */
-nights: number, } | { "kind": "trouble", 
+nights: number, 
+/**
+ * Seconds until the last of them ends, at most and at the pace so far; empty while one of them has
+ * no pace yet.
+ */
+seconds_left: number | null, } | { "kind": "trouble", 
 /**
  * What is wrong, in a sentence.
  */
@@ -1025,6 +1063,11 @@ projects: number, } | { "kind": "nothing" };
  * What a flag is about.
  */
 export type FlagKind = "hidden_character" | "bidirectional" | "control_character" | "region_marker" | "hidden_markup" | "command" | "url" | "secret" | "permission_change" | "instruction";
+
+/**
+ * A folder of ours.
+ */
+export type Folder = "data" | "settings";
 
 /**
  * How many calls a night makes, and how many of them the gate needs.
@@ -1761,6 +1804,36 @@ export type NightState = "running" | "stopped" | "ended";
  * The input of a command that takes none.
  */
 export type Nothing = Record<symbol, never>;
+
+/**
+ * One of the app's own folders; the page says which, never where.
+ */
+export type OpenFolder = { 
+/**
+ * Which.
+ */
+folder: Folder, };
+
+/**
+ * A window, at what it is to show.
+ */
+export type OpenWindow = { 
+/**
+ * Which.
+ */
+window: WindowName, 
+/**
+ * Id of the project that `project` and `handoff` are about.
+ */
+project?: string | null, 
+/**
+ * Id of the proposal that `review` shows first.
+ */
+proposal?: string | null, 
+/**
+ * The night that `night` shows.
+ */
+night?: number | null, };
 
 /**
  * Whether a task was lived through or made up.
@@ -2733,6 +2806,14 @@ calls: number,
  * Calls the whole night has made.
  */
 calls_of_night: number, 
+/**
+ * Calls it will have had in the end, at most; empty until its tasks are found.
+ */
+calls_expected: number | null, 
+/**
+ * Seconds it still takes, at most and at the pace so far; empty until there is a pace.
+ */
+seconds_left: number | null, 
 /**
  * Tokens it has used.
  */
@@ -3762,3 +3843,8 @@ until: string,
  * What the last try said, in a sentence.
  */
 reason: string, } | { "why": "folder_missing" } | { "why": "nobody_supervises" };
+
+/**
+ * The windows there are.
+ */
+export type WindowName = "overview" | "review" | "project" | "night" | "handoff" | "settings" | "first-run";

@@ -1,41 +1,11 @@
 /** What the front end knows of the engine: its commands, the few calls of the shell, and its events. */
-import type { Commands, Problem } from './generated';
+import type { BackendEvent, Commands, Problem, ShellCalls } from './generated';
 
 export type * from './generated';
 
 export type CommandName = keyof Commands;
 export type Input<C extends CommandName> = Commands[C]['input'];
 export type Output<C extends CommandName> = Commands[C]['output'];
-
-/** Windows the shell can open. */
-export type WindowName =
-  | 'overview'
-  | 'review'
-  | 'project'
-  | 'night'
-  | 'handoff'
-  | 'settings'
-  | 'first-run';
-
-/** Calls that only the desktop shell answers. */
-export interface ShellCalls {
-  open_window: {
-    input: { window: WindowName; project?: string; proposal?: string; night?: number };
-    output: null;
-  };
-  /** Shows one of the app's own folders in the file manager. */
-  open_folder: { input: { folder: 'data' | 'settings' }; output: null };
-  autostart: { input: { on?: boolean }; output: boolean };
-}
-
-/**
- * Something may have changed: everything (store, settings, keyring), since somebody has done something, or the
- * store alone, most often since a night works. A hint to look again; nothing is decided from it.
- */
-export interface BackendEvent {
-  kind: 'changed';
-  what: 'everything' | 'store';
-}
 
 export interface Backend {
   /** Carries out a command of the engine. Rejects with a {@link Problem}. */

@@ -32,7 +32,7 @@ it('asks the shell by the name of the call', async () => {
   await new TauriBackend().shell('autostart', { on: true });
   await new TauriBackend().shell('open_window', { window: 'night', night: 42 });
   expect(sent).toEqual([
-    ['autostart', { on: true }],
-    ['open_window', { window: 'night', night: 42 }],
+    ['shell', { call: { call: 'autostart', input: { on: true } } }],
+    ['shell', { call: { call: 'open_window', input: { window: 'night', night: 42 } } }],
   ]);
 });

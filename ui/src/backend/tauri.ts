@@ -26,7 +26,7 @@ export class TauriBackend implements Backend {
     input: ShellCalls[S]['input'],
   ): Promise<ShellCalls[S]['output']> {
     try {
-      return await invoke<ShellCalls[S]['output']>(call, { ...input });
+      return await invoke<ShellCalls[S]['output']>('shell', { call: { call, input } });
     } catch (thrown) {
       throw asProblem(thrown);
     }

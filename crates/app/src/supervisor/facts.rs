@@ -7,6 +7,7 @@ use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use skillopt_core::schedule::{Decision, Due, Rule, Unknown};
 use skillopt_core::{Instant, Problem};
+use skillopt_sleep::time_left;
 use skillopt_store::nights::{self, Kind, Night, Outcome};
 use skillopt_store::projects::Project;
 use skillopt_store::scheduled::{self, Refusal, ScheduledNight, State};
@@ -211,6 +212,8 @@ pub(super) fn facts(
             calls_done: 0,
             calls: 0,
             calls_of_night: 0,
+            calls_expected: None,
+            seconds_left: None,
             tokens: 0,
             supervised: true,
         }),
@@ -310,6 +313,7 @@ fn progress(db: &Connection, night: &Night, now: Instant, ours: bool) -> Result<
         .filter(|row| matches!(row.state, calls::State::Planned | calls::State::Waiting))
         .count();
     let spend = attempts::spend(db, night.id)?;
+    let way = time_left::way(db, night, now)?;
     let supervised = ours
         || scheduled::list(db, &night.project, 1)?
             .first()
@@ -321,6 +325,8 @@ fn progress(db: &Connection, night: &Night, now: Instant, ours: bool) -> Result<
         calls_done: (rows.len() - open) as u64,
         calls: rows.len() as u64,
         calls_of_night: spend.calls,
+        calls_expected: way.map(|way| way.expected),
+        seconds_left: way.and_then(|way| way.left).map(|left| left.as_secs()),
         tokens: spend.tokens,
         supervised,
     })

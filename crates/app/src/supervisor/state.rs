@@ -48,6 +48,9 @@ pub enum FirstLine {
         project: String,
         /// How many run.
         nights: usize,
+        /// Seconds until the last of them ends, at most and at the pace so far; empty while one of them has
+        /// no pace yet.
+        seconds_left: Option<u64>,
     },
     /// No night can be looked after: the settings or the data cannot be read.
     Trouble {
@@ -146,6 +149,10 @@ pub struct Running {
     pub calls: u64,
     /// Calls the whole night has made.
     pub calls_of_night: u64,
+    /// Calls it will have had in the end, at most; empty until its tasks are found.
+    pub calls_expected: Option<u64>,
+    /// Seconds it still takes, at most and at the pace so far; empty until there is a pace.
+    pub seconds_left: Option<u64>,
     /// Tokens it has used.
     pub tokens: u64,
     /// It was started by the schedule or on request, rather than by another program.
@@ -314,8 +321,22 @@ impl FirstLine {
     #[must_use]
     pub fn sentence(&self, now: Instant, zone: &TimeZone) -> String {
         match self {
-            Self::Working { project, nights: 1 } => format!("A night of {project} is running"),
-            Self::Working { nights, .. } => format!("{nights} nights are running"),
+            Self::Working {
+                project,
+                nights,
+                seconds_left,
+            } => {
+                let nights = match nights {
+                    1 => format!("A night of {project} is running"),
+                    nights => format!("{nights} nights are running"),
+                };
+                match seconds_left {
+                    Some(seconds) => {
+                        format!("{nights}, at most about {} left", left_in_words(*seconds))
+                    }
+                    None => nights,
+                }
+            }
             Self::Trouble { reason } => reason.clone(),
             Self::Attention {
                 project,
@@ -344,6 +365,29 @@ impl FirstLine {
             ),
             Self::Nothing => "No night is planned".to_owned(),
         }
+    }
+}
+
+/// A time that is left, rounded up: "1 min", "2 h 5 min".
+#[must_use]
+pub fn left_in_words(seconds: u64) -> String {
+    match minutes_left(seconds) {
+        minutes @ ..60 => format!("{minutes} min"),
+        minutes => match (minutes / 60, minutes % 60) {
+            (hours, 0) => format!("{hours} h"),
+            (hours, minutes) => format!("{hours} h {minutes} min"),
+        },
+    }
+}
+
+/// A time that is left, in minutes, rounded up as coarsely as it is known: to five minutes where it is more
+/// than a quarter of an hour. What is shown stays the same for a while then.
+#[must_use]
+pub const fn minutes_left(seconds: u64) -> u64 {
+    match seconds.div_ceil(60) {
+        0 => 1,
+        minutes @ ..=15 => minutes,
+        minutes => minutes.div_ceil(5).saturating_mul(5),
     }
 }
 

@@ -282,6 +282,11 @@ impl Survey {
             return FirstLine::Working {
                 project: first.name.clone(),
                 nights: running.len(),
+                seconds_left: running
+                    .iter()
+                    .map(|project| project.running.as_ref()?.seconds_left)
+                    .collect::<Option<Vec<u64>>>()
+                    .and_then(|left| left.into_iter().max()),
             };
         }
         if let Some(reason) = &self.unreadable {

@@ -3,7 +3,9 @@
 use std::fmt::{self, Write};
 
 use jiff::tz::TimeZone;
-use skillopt_app::supervisor::{ProjectState, Supervising, SupervisorState, at_in_words};
+use skillopt_app::supervisor::{
+    ProjectState, Supervising, SupervisorState, at_in_words, left_in_words,
+};
 use skillopt_app::types::counted;
 use skillopt_core::Instant;
 use skillopt_core::schedule::Unknown;
@@ -55,9 +57,12 @@ fn lines(project: &ProjectState, now: Instant, zone: &TimeZone) -> Vec<String> {
             0 => String::new(),
             calls => format!(" ({} of {})", running.calls_done, counted(calls, "call")),
         };
+        let left = running.seconds_left.map_or_else(String::new, |seconds| {
+            format!(", at most about {} left", left_in_words(seconds))
+        });
         lines.push(match at {
-            Some(at) => format!("Running: {at}{calls}"),
-            None => "Running".to_owned(),
+            Some(at) => format!("Running: {at}{calls}{left}"),
+            None => format!("Running{left}"),
         });
     } else if project.requested && project.waits.is_empty() {
         lines.push("Asked for by hand".to_owned());
