@@ -1,5 +1,6 @@
 //! What the front end can call. Everything that is a command of the app is one call.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
@@ -27,9 +28,11 @@ impl Shell {
         Self(Mutex::new(surroundings::app()))
     }
 
-    /// What one command works with. Blocks on the disk while the store could not be opened yet.
+    /// What one command works with. Blocks on the disk while the store could not be opened yet, or when the
+    /// data was moved.
     fn app(&self) -> Result<App, Problem> {
         let mut opened = self.opened();
+        follow_the_data(&mut opened);
         if opened.is_err() {
             *opened = surroundings::app();
         }
@@ -43,10 +46,12 @@ impl Shell {
 
     /// What others may have changed, at this moment; nothing while the store could not be opened.
     pub(crate) fn seen(&self) -> Option<Seen> {
-        let opened = self.opened();
+        let mut opened = self.opened();
+        follow_the_data(&mut opened);
         let app = opened.as_ref().ok()?;
         let settings = app.config();
         Some(Seen {
+            data: app.paths.data.clone(),
             store: app.store.version().ok(),
             // Settings are replaced as a whole, which their folder shows; an editor may write into them.
             settings: [
@@ -63,9 +68,21 @@ impl Shell {
     }
 }
 
+/// The data may have been moved: what was opened is then a copy that nobody looks at. What cannot be opened in
+/// its new place is tried again, and says why.
+fn follow_the_data(opened: &mut Result<App, Problem>) {
+    let Ok(app) = opened else { return };
+    let moved = surroundings::paths().is_ok_and(|paths| paths.data != app.paths.data);
+    if moved {
+        *opened = surroundings::app();
+    }
+}
+
 /// What other processes change, by signs that are quick to read: compared, it says that they did.
 #[derive(PartialEq, Eq)]
 pub(crate) struct Seen {
+    /// Where the data is.
+    pub(crate) data: PathBuf,
     /// Differs after another process has written to the store.
     pub(crate) store: Option<i64>,
     /// When the files of settings were written.

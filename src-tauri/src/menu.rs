@@ -188,12 +188,15 @@ impl Face {
                 ("pause_tomorrow", "tomorrow"),
                 ("pause_for_ever", "forever"),
             ];
-            Entry::Sub(
-                words.say("pause"),
-                choices
-                    .map(|(name, until)| Entry::Act(words.say(name), Order::Pause(until)))
-                    .into(),
-            )
+            let mut choices: Vec<Entry> = choices
+                .map(|(name, until)| Entry::Act(words.say(name), Order::Pause(until)))
+                .into();
+            // A day is chosen in the window; menus have no calendar.
+            choices.push(Entry::Act(
+                words.say("pause_day"),
+                Order::Open(Place::Pause),
+            ));
+            Entry::Sub(words.say("pause"), choices)
         });
         menu.extend([
             Entry::Rule,

@@ -11,6 +11,8 @@ use skillopt_app::window::{OpenWindow, WindowName};
 pub(crate) enum Place {
     /// All projects and what waits for a decision.
     Overview,
+    /// The overview, where it is chosen how long nights are paused.
+    Pause,
     /// The proposals, at one of them if it is named.
     Review(Option<String>),
     /// Settings of one project.
@@ -44,6 +46,7 @@ impl FromStr for Place {
         };
         match (name, id) {
             ("overview", None) => Ok(Self::Overview),
+            ("pause", None) => Ok(Self::Pause),
             ("review", None) => Ok(Self::Review(None)),
             ("review", id) => named(id).map(|id| Self::Review(Some(id))),
             ("project", id) => named(id).map(Self::Project),
@@ -87,6 +90,7 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Overview => f.write_str("overview"),
+            Self::Pause => f.write_str("pause"),
             Self::Review(None) => f.write_str("review"),
             Self::Review(Some(id)) => write!(f, "review/{id}"),
             Self::Project(id) => write!(f, "project/{id}"),
@@ -104,19 +108,42 @@ impl Place {
     pub(crate) fn label(&self) -> String {
         match self {
             Self::Review(_) => "review".to_owned(),
+            Self::Pause => Self::Overview.label(),
             other => other.to_string().replace('/', "-"),
         }
     }
 
     /// Its part of the front end's address.
     pub(crate) fn hash(&self) -> String {
-        format!("#/{self}")
+        match self {
+            Self::Pause => "#/overview/pause".to_owned(),
+            other => format!("#/{other}"),
+        }
+    }
+
+    /// A script that brings the page of its window there, wherever it has gone meanwhile. A review that is
+    /// open stays where it is when none is named.
+    pub(crate) fn going_there(&self) -> String {
+        // A place holds nothing but letters, digits, `-`, `_` and `/`.
+        let hash = self.hash();
+        let is_there = match self {
+            Self::Review(None) => format!("location.hash.startsWith('{hash}')"),
+            Self::Overview
+            | Self::Pause
+            | Self::Review(Some(_))
+            | Self::Project(_)
+            | Self::Settings
+            | Self::Night(_)
+            | Self::Handoff(_)
+            | Self::FirstRun => format!("location.hash === '{hash}'"),
+        };
+        format!("if (!({is_there})) location.hash = '{hash}';")
     }
 
     /// Width and height when it opens, in logical pixels.
     pub(crate) fn size(&self) -> (f64, f64) {
         match self {
-            Self::Overview | Self::Handoff(_) => (980.0, 700.0),
+            Self::Overview | Self::Pause | Self::Handoff(_) => (980.0, 700.0),
             Self::Review(_) => (1180.0, 780.0),
             Self::Project(_) | Self::Settings => (820.0, 740.0),
             Self::Night(_) => (1080.0, 740.0),
@@ -133,6 +160,7 @@ mod tests {
     fn every_window_is_read_as_it_is_written() {
         for place in [
             Place::Overview,
+            Place::Pause,
             Place::Review(None),
             Place::Review(Some("2026-11-30-a1".into())),
             Place::Project("p_1".into()),

@@ -34,7 +34,7 @@ skillopt-desktop: nights while you sleep, one click in the morning
 
   skillopt-desktop                   start the tray, or show the window of the one that runs
   skillopt-desktop --open WINDOW     the same, with a window: overview, review, review/PROPOSAL,
-                                     project/ID, settings, night/ID, handoff/ID, first-run
+                                     project/ID, settings, night/ID, handoff/ID, pause, first-run
   skillopt-desktop --quiet           start the tray and open nothing
   skillopt-desktop window WINDOW     one window without the tray
   skillopt-desktop --version

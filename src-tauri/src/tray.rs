@@ -2,8 +2,6 @@
 //! gives the rest of the process the surroundings that a tray needs there.
 
 mod icons;
-// Linux has a menu made anew from data each time, so that it needs none of this.
-#[cfg(any(test, not(target_os = "linux")))]
 mod in_place;
 #[cfg(target_os = "linux")]
 mod linux;

@@ -17,6 +17,8 @@ use crate::place::Place;
 
 /// The one event the front end hears.
 const EVENT: &str = "skillopt";
+/// How long the windows may take to close once the tray has gone.
+const CLOSING: Duration = Duration::from_secs(5);
 /// How often it is looked whether another process has written.
 const LOOK: Duration = Duration::from_millis(700);
 
@@ -74,10 +76,7 @@ pub(crate) fn context() -> tauri::Context {
 pub(crate) fn show(app: &AppHandle, place: &Place) -> tauri::Result<()> {
     let label = place.label();
     if let Some(window) = app.get_webview_window(&label) {
-        if let Place::Review(Some(_)) = place {
-            // A place holds nothing but letters, digits, `-`, `_` and `/`.
-            window.eval(format!("location.hash = '{}'", place.hash()))?;
-        }
+        window.eval(place.going_there())?;
         window.unminimize()?;
         window.show()?;
         return window.set_focus();
@@ -96,6 +95,11 @@ pub(crate) fn show(app: &AppHandle, place: &Place) -> tauri::Result<()> {
     // The pages are all there is to see; whatever a text of a model leads to is not opened here.
     .on_navigation(is_ours)
     .on_new_window(|_, _| NewWindowResponse::Deny)
+    // The page says where it is, for whoever chooses between windows.
+    .on_document_title_changed(|window, title| {
+        // A window without its name is of use all the same.
+        let _ = window.set_title(&title);
+    })
     .build()?;
     Ok(())
 }
@@ -135,8 +139,12 @@ fn listen_to_the_tray(app: AppHandle) {
                 return;
             }
         }
-        // The tray has gone, and its windows go with it.
+        // The tray has gone, however it ended, and its windows go with it: nobody could tell them of
+        // anything, nor a new tray find them.
         app.exit(0);
+        // Pages that hang keep them from it.
+        std::thread::sleep(CLOSING);
+        std::process::exit(1);
     });
 }
 
@@ -151,7 +159,11 @@ fn tell_of_changes(app: AppHandle, shell: Arc<Shell>) {
                 continue;
             }
             let what = match (&seen, &now) {
-                (Some(before), Some(now)) if before.settings == now.settings => Changed::Store,
+                (Some(before), Some(now))
+                    if before.settings == now.settings && before.data == now.data =>
+                {
+                    Changed::Store
+                }
                 _ => Changed::Everything,
             };
             seen = now;

@@ -244,6 +244,33 @@ impl Screen {
             .is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(title))
     }
 
+    /// The title of the window that has the keyboard.
+    ///
+    /// # Panics
+    /// When `xdotool` is not installed.
+    #[must_use]
+    pub fn active_window(&self) -> String {
+        let output = self
+            .command("xdotool")
+            .args(["getactivewindow", "getwindowname"])
+            .stdout(Stdio::piped())
+            .output()
+            .expect("xdotool is installed");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
+    /// Puts the window with this title out of sight.
+    ///
+    /// # Panics
+    /// When `xdotool` is not installed.
+    pub fn minimise_window(&self, title: &str) {
+        let _ = self
+            .command("xdotool")
+            .args(["search", "--name", title, "windowminimize"])
+            .status()
+            .expect("xdotool is installed");
+    }
+
     /// Closes the window with this title, as its button does.
     ///
     /// # Panics

@@ -1,6 +1,8 @@
 //! Menus whose entries are kept and changed in place: what can be kept, and which order a click means.
 
-use crate::menu::{Entry, Order};
+use crate::menu::Entry;
+#[cfg(any(test, not(target_os = "linux")))]
+use crate::menu::Order;
 
 /// Whether a menu can become the other by changing words alone. An entry that is kept goes on meaning what
 /// it meant when the menu was opened, so that no click hits what has moved under it.
@@ -15,11 +17,13 @@ pub(super) fn only_words_differ(old: &[Entry], new: &[Entry]) -> bool {
 }
 
 /// What the system calls the entry of an order.
+#[cfg(any(test, not(target_os = "linux")))]
 pub(super) fn name(order: &Order) -> String {
     format!("{order:?}")
 }
 
 /// The order that a click means, unless the menu no longer has it.
+#[cfg(any(test, not(target_os = "linux")))]
 pub(super) fn order_named(name: &str, menu: &[Entry]) -> Option<Order> {
     menu.iter().find_map(|entry| match entry {
         Entry::Act(_, order) => (self::name(order) == name).then(|| order.clone()),
@@ -29,11 +33,13 @@ pub(super) fn order_named(name: &str, menu: &[Entry]) -> Option<Order> {
 }
 
 /// Text in which nothing is a key: in these menus, `&` marks one.
+#[cfg(any(test, not(target_os = "linux")))]
 pub(super) fn label(text: &str) -> String {
     text.replace('&', "&&")
 }
 
 /// A tooltip that Windows can show: it has room for so many units of UTF-16.
+#[cfg(any(test, not(target_os = "linux")))]
 pub(super) fn tooltip(title: &str, line: &str) -> String {
     const LONGEST: usize = 127;
     let mut room = LONGEST;

@@ -9,7 +9,7 @@ use skillopt_app::types::TrayIcon;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 
-use super::{icons, panel};
+use super::{icons, in_place, panel};
 use crate::menu::{Entry, Face, Order};
 use crate::place::Place;
 use crate::text;
@@ -27,6 +27,8 @@ pub(crate) struct Tray {
 
 struct Item {
     face: Face,
+    /// Turns whenever an entry of the menu means something else than before.
+    turn: bool,
     /// For which panel the icon is drawn, by the settings.
     drawn_for: TrayIcon,
     /// Whether the desktop says that its panel is light.
@@ -43,6 +45,7 @@ impl Tray {
         let (sender, shown) = watch::channel(true);
         let item = Item {
             face,
+            turn: false,
             drawn_for: TrayIcon::Auto,
             is_light: false,
             shown: sender,
@@ -75,9 +78,8 @@ impl Tray {
         self.handle
             .update(|item| {
                 item.drawn_for = drawn_for.unwrap_or(item.drawn_for);
-                if item.face != face {
-                    item.face = face;
-                }
+                item.turn ^= !in_place::only_words_differ(&item.face.menu, &face.menu);
+                item.face = face;
             })
             .await;
     }
@@ -131,7 +133,9 @@ impl ksni::Tray for Item {
     }
 
     fn menu(&self) -> Vec<MenuItem<Self>> {
-        self.face.menu.iter().map(item).collect()
+        let mut menu: Vec<_> = self.face.menu.iter().map(item).collect();
+        menu.push(seal(self.turn));
+        menu
     }
 }
 
@@ -167,6 +171,31 @@ fn item(entry: &Entry) -> MenuItem<Item> {
         .into(),
         Entry::Rule => MenuItem::Separator,
     }
+}
+
+/// An entry that nobody sees and that makes menus differ in shape whose entries differ in meaning. A menu of
+/// the same shape keeps its numbers: without this, a click on an entry of the menu that is open would hit
+/// what has taken its place. With it, the numbers that were given are never used again.
+fn seal(turn: bool) -> MenuItem<Item> {
+    let hidden = || {
+        StandardItem {
+            visible: false,
+            enabled: false,
+            ..StandardItem::default()
+        }
+        .into()
+    };
+    SubMenu {
+        visible: false,
+        enabled: false,
+        submenu: if turn {
+            vec![hidden(), hidden()]
+        } else {
+            vec![hidden()]
+        },
+        ..SubMenu::default()
+    }
+    .into()
 }
 
 /// In these menus a single underscore marks a key.

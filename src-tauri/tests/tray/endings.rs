@@ -11,6 +11,7 @@ use skillopt_tests::session::{Screen, Session};
 use skillopt_tests::stub_server::{Behaviour, StubServer};
 
 use crate::person::{PROJECT, Person, Running, block_on};
+use crate::windows::{wait_for_end_of, windows_of};
 
 /// Nights ask this server, which takes its time.
 fn slow_model(person: &Person, seconds: u64) -> StubServer {
@@ -62,25 +63,6 @@ fn signing_out_during_a_night_leaves_it_interrupted_and_the_next_start_goes_on()
     assert_eq!(nights(&person).len(), 1, "it was that very night");
 }
 
-/// The process of the windows of this app.
-fn windows_of(app: &Running) -> String {
-    let parent = format!(" {} ", app.0.id());
-    until("the process of the windows", || {
-        std::fs::read_dir("/proc")
-            .unwrap()
-            .flatten()
-            .find_map(|entry| {
-                let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-                let words = std::fs::read_to_string(entry.path().join("cmdline")).ok()?;
-                let (_, after) = stat.rsplit_once(')')?;
-                // After the name: the state, then the parent.
-                let is_ours = after.get(2..)?.starts_with(&parent);
-                (is_ours && words.contains("--attached"))
-                    .then(|| entry.file_name().into_string().unwrap())
-            })
-    })
-}
-
 #[test]
 fn windows_that_hang_keep_no_night_from_its_end_and_are_ended() {
     let person = Person::new();
@@ -103,12 +85,7 @@ fn windows_that_hang_keep_no_night_from_its_end_and_are_ended() {
         (person.outcome().as_deref() == Some("interrupted")).then_some(())
     });
     assert_eq!(app.wait(), 0);
-    until("the end of the windows", || {
-        match std::fs::read_to_string(format!("/proc/{windows}/stat")) {
-            Ok(stat) => stat.contains(") Z ").then_some(()),
-            Err(_) => Some(()),
-        }
-    });
+    wait_for_end_of(&windows);
 }
 
 #[test]

@@ -81,12 +81,13 @@ impl Person {
     }
 
     pub(crate) fn app(&self) -> App {
-        App::open(
-            self.variables().into_iter().collect(),
-            self.home(),
-            Arc::new(SystemClock),
-        )
-        .unwrap()
+        self.app_with(&self.variables())
+    }
+
+    /// What they work with in another environment.
+    pub(crate) fn app_with(&self, variables: &[(String, String)]) -> App {
+        let environment = variables.iter().cloned().collect();
+        App::open(environment, self.home(), Arc::new(SystemClock)).unwrap()
     }
 
     pub(crate) fn set(&self, key: &str, value: &str) {

@@ -164,7 +164,7 @@ impl TrayHost {
             .expect("the menu answers");
         type Root = (i32, HashMap<String, OwnedValue>, Vec<OwnedValue>);
         let (_, (_, _, below)): (u32, Root) = reply.body().deserialize().expect("a layout");
-        below.iter().map(|value| entry(value)).collect()
+        below.iter().filter_map(|value| entry(value)).collect()
     }
 
     /// The words of the menu, those of submenus as `above/below`.
@@ -201,21 +201,28 @@ impl TrayHost {
                 .into_iter()
                 .find(|entry| entry.label.starts_with(last))?;
             assert!(found.enabled, "{found:?}");
-            let (sender, _) = self.item();
-            self.bus
-                .call_method(
-                    Some(sender.as_str()),
-                    self.menu_path().as_str(),
-                    Some("com.canonical.dbusmenu"),
-                    "Event",
-                    &(found.id, "clicked", Value::from(""), 0_u32),
-                )
-                .ok()
+            self.click_number(found.id).then_some(())
         });
+    }
+
+    /// Clicks the entry that had this number when the menu was read; whether the menu still knows it.
+    #[must_use]
+    pub fn click_number(&self, id: i32) -> bool {
+        let (sender, _) = self.item();
+        self.bus
+            .call_method(
+                Some(sender.as_str()),
+                self.menu_path().as_str(),
+                Some("com.canonical.dbusmenu"),
+                "Event",
+                &(id, "clicked", Value::from(""), 0_u32),
+            )
+            .is_ok()
     }
 }
 
-fn entry(value: &Value<'_>) -> Entry {
+/// An entry that is shown.
+fn entry(value: &Value<'_>) -> Option<Entry> {
     let Value::Structure(structure) = value else {
         panic!("no entry: {value:?}")
     };
@@ -223,20 +230,20 @@ fn entry(value: &Value<'_>) -> Entry {
         panic!("no entry: {structure:?}")
     };
     let text = |name: &str| properties.get::<_, String>(&name).ok().flatten();
-    Entry {
+    let flag = |name: &str| properties.get::<_, bool>(&name).ok().flatten();
+    if flag("visible") == Some(false) {
+        return None;
+    }
+    Some(Entry {
         id: *id,
         label: text("label").unwrap_or_default().replace("__", "_"),
-        enabled: properties
-            .get::<_, bool>(&"enabled")
-            .ok()
-            .flatten()
-            .unwrap_or(true),
+        enabled: flag("enabled").unwrap_or(true),
         below: below
             .iter()
-            .map(|value| match value {
+            .filter_map(|value| match value {
                 Value::Value(inner) => entry(inner),
                 other => entry(other),
             })
             .collect(),
-    }
+    })
 }

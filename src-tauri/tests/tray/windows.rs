@@ -1,0 +1,174 @@
+//! The process of the windows beside that of the tray: how it ends, and where its windows go.
+
+use serde_json::json;
+use skillopt_app::Nothing;
+use skillopt_app::commands::{self, Command as Asked};
+use skillopt_app::data::ToInput;
+use skillopt_app::project::Which;
+use skillopt_tests::desktop::{TrayHost, WebDriver, until};
+use skillopt_tests::session::{Screen, Session};
+
+use crate::person::{PROGRAM, Person, Running, block_on};
+
+/// The process of the windows of this app.
+pub(crate) fn windows_of(app: &Running) -> String {
+    let parent = format!(" {} ", app.0.id());
+    until("the process of the windows", || {
+        std::fs::read_dir("/proc")
+            .unwrap()
+            .flatten()
+            .find_map(|entry| {
+                let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+                let words = std::fs::read_to_string(entry.path().join("cmdline")).ok()?;
+                let (_, after) = stat.rsplit_once(')')?;
+                // After the name: the state, then the parent.
+                let is_ours = after.get(2..)?.starts_with(&parent);
+                (is_ours && words.contains("--attached"))
+                    .then(|| entry.file_name().into_string().unwrap())
+            })
+    })
+}
+
+/// Waits until a process is gone, or only waits to be buried.
+pub(crate) fn wait_for_end_of(process: &str) {
+    until("the end of a process", || {
+        match std::fs::read_to_string(format!("/proc/{process}/stat")) {
+            Ok(stat) => stat.contains(") Z ").then_some(()),
+            Err(_) => Some(()),
+        }
+    });
+}
+
+#[test]
+fn windows_end_with_a_tray_that_is_killed() {
+    let person = Person::new();
+    let session = Session::start(&person.home());
+    let screen = Screen::start();
+    let tray = TrayHost::serve(session.address());
+    let words = ["--open", "settings"];
+    let mut app = person.start_with(&session, &words, &[("DISPLAY", screen.display())]);
+    screen.wait_for_window("Settings – SkillOpt");
+    let windows = windows_of(&app);
+    app.signal("KILL");
+    app.wait();
+    wait_for_end_of(&windows);
+    until("a screen without windows", || {
+        (!screen.shows("SkillOpt")).then_some(())
+    });
+    // The next one starts as if nothing had been.
+    let mut next = person.start_with(&session, &words, &[("DISPLAY", screen.display())]);
+    screen.wait_for_window("Settings – SkillOpt");
+    let _ = tray.title();
+    assert_eq!(next.end(), 0);
+}
+
+#[test]
+fn windows_that_open_while_the_tray_is_killed_end_as_well() {
+    let person = Person::new();
+    let session = Session::start(&person.home());
+    let screen = Screen::start();
+    let words = ["--open", "settings"];
+    let mut app = person.start_with(&session, &words, &[("DISPLAY", screen.display())]);
+    let windows = windows_of(&app);
+    app.signal("KILL");
+    app.wait();
+    wait_for_end_of(&windows);
+}
+
+#[test]
+fn a_second_start_brings_a_window_to_the_front_and_where_it_was_told() {
+    let person = Person::new();
+    person.run_a_night();
+    let session = Session::start(&person.home());
+    let screen = Screen::start();
+    let tray = TrayHost::serve(session.address());
+    let mut variables = person.variables();
+    variables.extend(session.variables());
+    variables.push(("DISPLAY".to_owned(), screen.display().to_owned()));
+    let window = WebDriver::open(PROGRAM, &["--open", "overview"], &variables);
+    screen.wait_for_window("Overview – SkillOpt");
+    let place = || window.run("return location.hash");
+    let again = |words: &[&str]| {
+        let mut second = person.start_with(&session, words, &[("DISPLAY", screen.display())]);
+        assert_eq!(second.wait(), 0);
+    };
+
+    // Somebody goes elsewhere in it, and puts it away.
+    let _ = window.run("location.hash = '#/settings'");
+    screen.wait_for_window("Settings – SkillOpt");
+    screen.minimise_window("Settings – SkillOpt");
+    again(&[]);
+    until("the overview", || {
+        (place() == json!("#/overview")).then_some(())
+    });
+    until("the window in front", || {
+        (screen.active_window() == "Overview – SkillOpt").then_some(())
+    });
+
+    // Another place is another window, which comes to the front; so does this one again.
+    again(&["--open", "review"]);
+    until("the review in front", || {
+        (screen.active_window() == "Review – SkillOpt").then_some(())
+    });
+    assert!(screen.shows("Overview – SkillOpt"));
+    let _ = window.run("location.hash = '#/night'");
+    tray.click(&["Open SkillOpt"]);
+    until("the overview in front", || {
+        (screen.active_window() == "Overview – SkillOpt").then_some(())
+    });
+    assert_eq!(place(), json!("#/overview"));
+
+    // Whoever is there already stays as it is: nothing is loaded again.
+    let _ = window.run("window.kept = 'yes'");
+    again(&["--open", "overview"]);
+    again(&["--open", "review"]);
+    until("the review in front again", || {
+        (screen.active_window() == "Review – SkillOpt").then_some(())
+    });
+    assert_eq!(window.run("return window.kept"), json!("yes"));
+    tray.click(&["Quit"]);
+}
+
+#[test]
+fn a_window_goes_on_where_the_data_was_moved_to() {
+    let person = Person::new();
+    let session = Session::start(&person.home());
+    let screen = Screen::start();
+    // A folder that the variable names cannot be moved.
+    let mut variables = person.variables();
+    variables.retain(|(name, _)| name != "SKILLOPT_DATA_DIR");
+    variables.extend(session.variables());
+    variables.push(("DISPLAY".to_owned(), screen.display().to_owned()));
+    let open = || person.app_with(&variables);
+    let add = |name: &str| {
+        let folder = person.home().join("work").join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let project = Some(folder);
+        block_on(commands::execute(
+            &open(),
+            Asked::ProjectAdd(Which { project }),
+        ))
+        .unwrap();
+    };
+    add("before-it-moved");
+    let window = WebDriver::open(PROGRAM, &["window", "overview"], &variables);
+    window.wait_for("before-it-moved");
+    let to = person.home().join("elsewhere");
+    let input = ToInput { to: to.clone() };
+    block_on(commands::execute(&open(), Asked::DataMove(input))).unwrap();
+    let remove = Asked::DataRemoveOld(Nothing {});
+    block_on(commands::execute(&open(), remove)).unwrap();
+    // Only the data in its new place has it; the window sees it without being asked.
+    add("after-it-moved");
+    window.wait_for("after-it-moved");
+    // What it writes is written there.
+    let _ = window.run(
+        "window.__TAURI_INTERNALS__.invoke('execute', {command: {command: 'pause', input: {until: '1h'}}})
+           .then(() => { window.answered = 'done'; }, (problem) => { window.answered = problem.code; });",
+    );
+    until("an answer", || {
+        (window.run("return window.answered ?? null") == json!("done")).then_some(())
+    });
+    let state = block_on(skillopt_app::supervisor::look(&open())).unwrap();
+    assert!(state.pause.is_some());
+}
