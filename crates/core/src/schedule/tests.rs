@@ -276,14 +276,124 @@ fn finish_by_is_the_next_time_of_that_name() {
     assert_eq!((due.finish_by, caught_up), (None, true));
 }
 
+fn planned(expression: &str) -> Rule {
+    Rule {
+        when: When::Cron(Cron::parse(expression).unwrap()),
+        ..daily(0, 0)
+    }
+}
+
+#[test]
+fn a_cron_plan_keeps_its_local_times_when_clocks_change_and_on_journeys() {
+    // Expression, zone, from, hours, the last that ran; local times that run, and when in UTC.
+    type Row<'a> = (
+        &'a str,
+        TimeZone,
+        &'a str,
+        i64,
+        &'a str,
+        &'a [(&'a str, &'a str)],
+    );
+    let rows: &[Row<'_>] = &[
+        // 02:30 is skipped on 03-29 at 01:00 UTC: the night begins then.
+        (
+            "30 2 * * *",
+            paris(),
+            "2026-03-28T12:00:00Z",
+            48,
+            "2026-03-28T02:30:00",
+            &[
+                ("2026-03-29T02:30:00", "2026-03-29T01:00:00Z"),
+                ("2026-03-30T02:30:00", "2026-03-30T00:30:00Z"),
+            ],
+        ),
+        // 02:30 is shown twice on 10-25: the first one counts.
+        (
+            "30 2 * * *",
+            paris(),
+            "2026-10-24T12:00:00Z",
+            48,
+            "2026-10-24T02:30:00",
+            &[
+                ("2026-10-25T02:30:00", "2026-10-25T00:30:00Z"),
+                ("2026-10-26T02:30:00", "2026-10-26T01:30:00Z"),
+            ],
+        ),
+        // Every hour over the skipped one: it begins with the next, and no time runs twice.
+        (
+            "0 1-4 * * *",
+            paris(),
+            "2026-03-28T23:30:00Z",
+            5,
+            "2026-03-28T04:00:00",
+            &[
+                ("2026-03-29T01:00:00", "2026-03-29T00:00:00Z"),
+                ("2026-03-29T03:00:00", "2026-03-29T01:00:00Z"),
+                ("2026-03-29T04:00:00", "2026-03-29T02:00:00Z"),
+            ],
+        ),
+        // Every hour over the one that is shown twice.
+        (
+            "0 1-4 * * *",
+            paris(),
+            "2026-10-24T22:30:00Z",
+            6,
+            "2026-10-24T04:00:00",
+            &[
+                ("2026-10-25T01:00:00", "2026-10-24T23:00:00Z"),
+                ("2026-10-25T02:00:00", "2026-10-25T00:00:00Z"),
+                ("2026-10-25T03:00:00", "2026-10-25T02:00:00Z"),
+                ("2026-10-25T04:00:00", "2026-10-25T03:00:00Z"),
+            ],
+        ),
+        // Sundays: both names of the day, and it is the local one.
+        (
+            "30 23 * * 7",
+            new_york(),
+            "2026-06-12T12:00:00Z",
+            96,
+            "2026-06-07T23:30:00",
+            &[("2026-06-14T23:30:00", "2026-06-15T03:30:00Z")],
+        ),
+        // Westwards after the night of the day: its time comes again there, and does not run again.
+        (
+            "0 3 * * *",
+            new_york(),
+            "2026-06-10T06:00:00Z",
+            30,
+            "2026-06-10T03:00:00",
+            &[("2026-06-11T03:00:00", "2026-06-11T07:00:00Z")],
+        ),
+        // Eastwards over the time of the night: it is caught up on arrival.
+        (
+            "0 3 * * *",
+            paris(),
+            "2026-06-10T05:00:00Z",
+            10,
+            "2026-06-09T03:00:00",
+            &[("2026-06-10T03:00:00", "2026-06-10T05:00:00Z")],
+        ),
+    ];
+    for (expression, zone, from, hours, completed, expected) in rows {
+        let ran = live(
+            &planned(expression),
+            zone,
+            from,
+            *hours,
+            Some(slot(completed)),
+        );
+        let ran: Vec<(&str, &str)> = ran
+            .iter()
+            .map(|(slot, at)| (slot.as_str(), at.as_str()))
+            .collect();
+        assert_eq!(&ran, expected, "{expression} from {from}");
+    }
+}
+
 #[test]
 fn a_cron_plan_may_have_several_nights_a_day() {
-    let rule = Rule {
-        when: When::Cron(Cron::parse("0 1,13 * * *").unwrap()),
-        ..daily(0, 0)
-    };
     let ran = live(
-        &rule,
+        &planned("0 1,13 * * *"),
         &TimeZone::UTC,
         "2026-11-29T00:30:00Z",
         24,
