@@ -268,6 +268,25 @@ mod tests {
     }
 
     #[test]
+    fn a_night_at_work_says_how_long_it_still_takes() {
+        let line = |locale: &str, seconds_left| {
+            let working = FirstLine::Working {
+                project: "p".to_owned(),
+                nights: 1,
+                seconds_left,
+            };
+            Words::in_language(locale).first_line(&working, &ZonedDateTime::now())
+        };
+        assert_eq!(line("en", None), "A night of p is running");
+        assert_eq!(
+            line("en", Some(1_210)),
+            "A night of p is running, at most about 25 min left"
+        );
+        assert!(line("en", Some(8_000)).ends_with("about 2 h 15 min left"));
+        assert!(line("zh_CN", Some(8_000)).ends_with("2 小时 15 分钟"));
+    }
+
+    #[test]
     fn both_languages_say_the_same_things() {
         let (english, chinese) = (
             Words::in_language("en_GB.UTF-8"),

@@ -6,9 +6,13 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
+use skillopt_tests::brain::honest;
+use skillopt_tests::desktop::until;
 use skillopt_tests::home::Home;
+use skillopt_tests::stub_server::{Behaviour, StubServer};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_skillopt-test");
 
@@ -97,6 +101,49 @@ fn the_daemon_runs_what_is_asked_for_and_ends_when_it_is_told_to() {
         home.run(&["status", "--json"]).json()["supervising"]["by"],
         "nobody"
     );
+}
+
+#[test]
+fn a_night_at_work_says_how_long_it_still_takes() {
+    let server = StubServer::start();
+    server
+        .brain(honest)
+        .standing(Behaviour::Answer.after(Duration::from_secs(1)));
+    let home = home();
+    for (key, value) in [
+        ("models.backend", "openai_compatible"),
+        ("models.model", "stub"),
+        ("models.endpoint", &server.url()),
+        ("models.concurrency", "1"),
+        ("mines.model_miner", "false"),
+    ] {
+        assert_eq!(home.run(&["config", "set", key, value]).code, 0, "{key}");
+    }
+    let (daemon, mut states) = daemon(&home);
+    assert_eq!(home.run(&["night", "start"]).code, 0);
+    let known = |state: &Value| {
+        let running = &state["projects"][0]["running"];
+        running["seconds_left"]
+            .as_u64()
+            .is_some_and(|left| left > 0)
+    };
+    let state = states.find(known).expect("a night with a pace");
+    let running = &state["projects"][0]["running"];
+    assert!(
+        running["calls_expected"].as_u64() > running["calls_of_night"].as_u64(),
+        "{running}"
+    );
+    assert_eq!(state["first_line"]["seconds_left"], running["seconds_left"]);
+    let sentence = state["sentence"].as_str().expect("a sentence");
+    assert!(sentence.contains("at most about"), "{sentence}");
+    let said = home.run(&["status"]).out;
+    assert!(said.contains(", at most about "), "{said}");
+    drop(daemon);
+    assert_eq!(home.run(&["night", "cancel"]).code, 0);
+    until("the end of the night", || {
+        let state = home.run(&["status", "--json"]).json();
+        state["projects"][0]["running"].is_null().then_some(())
+    });
 }
 
 #[test]

@@ -399,3 +399,22 @@ pub const ATTENTION_AFTER: u32 = 3;
 pub fn at_in_words(at: Instant, now: Instant, zone: &TimeZone) -> String {
     when_in_words(zone.to_datetime(at), zone.to_datetime(now))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_that_is_left_is_as_coarse_as_it_is_known() {
+        for (seconds, words) in [
+            (0, "1 min"),
+            (61, "2 min"),
+            (15 * 60, "15 min"),
+            (15 * 60 + 1, "20 min"),
+            (59 * 60, "1 h"),
+            (3 * 3600 + 60, "3 h 5 min"),
+        ] {
+            assert_eq!(left_in_words(seconds), words, "{seconds}");
+        }
+    }
+}
