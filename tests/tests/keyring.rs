@@ -5,9 +5,13 @@
 use std::path::Path;
 
 use skillopt_tests::brain::honest;
+use skillopt_tests::desktop::until;
 use skillopt_tests::home::Home;
 use skillopt_tests::session::Session;
 use skillopt_tests::stub_server::StubServer;
+
+#[path = "keyring/untrue.rs"]
+mod untrue;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_skillopt-test");
 const KEY: &str = "sk-canary-31415926535";
@@ -222,4 +226,47 @@ fn without_a_keyring_it_says_so() {
     assert!(!pasted.out.contains(KEY));
     let nothing = home.run_given(&["key", "set", "WORK_KEY", "--json"], " \n");
     assert_eq!(nothing.json()["error"], "key_empty");
+}
+
+#[test]
+fn a_night_reads_the_keyring_once() {
+    let mut home = Home::with_sample(PROGRAM);
+    let mut session = Session::start(&home.home());
+    session.keyring(Some(PASSWORD));
+    in_session(&mut home, &session);
+    let kept = home.run_given(&["key", "set", "WORK_KEY"], KEY);
+    assert_eq!(kept.code, 0, "{} {}", kept.out, kept.err);
+    let log = home.path().join("bus.log");
+    session.spawn(
+        "/bin/sh",
+        &[
+            "-c",
+            "exec dbus-monitor --address \"$0\" \"type='method_call',member='GetSecret'\" \
+             \"type='method_call',member='GetSecrets'\" > \"$1\"",
+            session.address().to_owned().as_str(),
+            log.to_str().unwrap(),
+        ],
+        None,
+    );
+    let said = |words: &str| {
+        let said = std::fs::read_to_string(&log).unwrap_or_default();
+        said.matches(words).count()
+    };
+    // It loses its name when it begins to listen.
+    until("somebody who listens", || {
+        (said("member=NameLost") > 0).then_some(())
+    });
+
+    let server = StubServer::start();
+    server.brain(honest);
+    let night = home.night_against(&server, &["--api-key-env=WORK_KEY"]);
+    assert_eq!(night.code, 0, "{} {}", night.out, night.err);
+    assert!(server.asked().len() > 5, "every question carries the key");
+    // The bus keeps the order: whatever the night read stands before this.
+    let _ = home.run(&["key", "list"]);
+    let read = until("what was read", || {
+        let read = said("member=GetSecret");
+        (read >= 2).then_some(read)
+    });
+    assert_eq!(read, 2, "once by the night, once by the list");
 }

@@ -138,7 +138,7 @@ pub fn names() -> Result<Vec<String>, Problem> {
 ///
 /// # Errors
 /// `key_name_unusable`, `key_empty`, `keyring_missing`, `keyring_denied`, `keyring_locked`,
-/// `keyring_failed`, `keyring_unreadable`.
+/// `keyring_failed`, `keyring_forgets`, `keyring_unreadable`.
 ///
 /// All keys are one item, which is read and written back: two processes must not do so at once.
 pub fn set(name: &str, secret: &SecretString) -> Result<(), Problem> {
@@ -152,8 +152,12 @@ pub fn set(name: &str, secret: &SecretString) -> Result<(), Problem> {
     }
     is_let_in()?;
     let mut keys = read(Asked::Somebody)?;
-    if keys.is_empty() {
-        ask(Asked::Somebody, round_trip)?;
+    if keys.is_empty() && !ask(Asked::Somebody, round_trip)? {
+        return Err(Problem::permanent(
+            "keyring_forgets",
+            "Your keyring does not give back what is kept in it; the key was not given to it.",
+            "Look whether your keyring program works, or keep the key in an environment variable.",
+        ));
     }
     let secret = SecretString::from(secret.expose_secret().trim().to_owned());
     keys.insert(name.to_owned(), secret);
@@ -242,17 +246,20 @@ fn write(keys: Keys) -> Result<(), Problem> {
     })
 }
 
-/// Whether what is written can be read: some keyrings accept a secret and forget it.
-fn round_trip() -> keyring::Result<()> {
+/// Whether what is written can be read: some keyrings accept a secret and forget it, or give back another.
+fn round_trip() -> keyring::Result<bool> {
     const WORD: &str = "can be read back";
     let entry = entry(TEST_ITEM)?;
     entry.set_password(WORD)?;
-    let came_back = entry.get_password()?;
-    entry.delete_credential()?;
-    if came_back == WORD {
-        Ok(())
-    } else {
-        Err(keyring::Error::NoEntry)
+    let came_back = entry.get_password();
+    match entry.delete_credential() {
+        Ok(()) | Err(keyring::Error::NoEntry) => {}
+        Err(error) => return Err(error),
+    }
+    match came_back {
+        Ok(text) => Ok(text == WORD),
+        Err(keyring::Error::NoEntry | keyring::Error::BadEncoding(_)) => Ok(false),
+        Err(error) => Err(error),
     }
 }
 

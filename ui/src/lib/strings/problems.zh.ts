@@ -94,6 +94,7 @@ export const problems: Record<string, string | undefined> = {
   keyring_busy: '另一个进程正在修改密钥环中的密钥',
   keyring_denied: '密钥环拒绝了此程序的访问',
   keyring_failed: '密钥环操作失败',
+  keyring_forgets: '密钥环没有返回保存的内容',
   keyring_locked: '密钥环已锁定',
   keyring_missing: '此会话没有密钥环',
   keyring_unreadable: '密钥环中的条目无法识别',
