@@ -6,6 +6,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use skillopt_app::backend::AcceptInput;
+use skillopt_app::commands::{self, Command};
 use skillopt_app::supervisor::{
     FirstLine, Launch, Overall, Supervising, Supervisor, SupervisorState, Why, order,
 };
@@ -15,6 +17,8 @@ use skillopt_store::scheduled::State;
 use skillopt_tests::brain::honest;
 use skillopt_tests::stub_server::{Behaviour, StubServer};
 
+#[path = "supervisor/awake.rs"]
+mod awake;
 #[path = "supervisor/place.rs"]
 mod place;
 
@@ -274,25 +278,9 @@ async fn nights_of_one_provider_run_one_after_the_other() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_night_waits_for_its_conditions_and_says_so_unless_it_is_asked_for() {
     let mut place = Place::new();
-    let supplies = place.home.path().join("sys/class/power_supply/BAT0");
-    std::fs::create_dir_all(&supplies).expect("a folder");
-    for (file, text) in [
-        ("type", "Battery"),
-        ("status", "Discharging"),
-        ("capacity", "30"),
-    ] {
-        std::fs::write(supplies.join(file), text).expect("a file");
-    }
-    place.set("BATTERY_AT_LEAST", "50");
+    let battery = place.battery();
+    battery("30");
     place.set("UNMETERED_ONLY", "true");
-    let sys = place
-        .home
-        .path()
-        .join("sys")
-        .to_str()
-        .expect("text")
-        .to_owned();
-    place.settings.push(("SYSFS_PATH".to_owned(), sys));
     let project = place.register();
     let supervisor = place.start();
     until(&supervisor, is_here).await;
@@ -311,13 +299,13 @@ async fn a_night_waits_for_its_conditions_and_says_so_unless_it_is_asked_for() {
     assert_eq!(place.nights(&project).len(), 0);
 
     // The battery is charged: the night of three o'clock runs.
-    std::fs::write(supplies.join("capacity"), "80").expect("a file");
+    battery("80");
     place.go_to(&supervisor, "2026-06-10T05:00:00Z");
     until(&supervisor, has_ended).await;
     assert!(place.rows(&project)[0].caught_up);
 
     // Asked for by hand, nothing is waited for.
-    std::fs::write(supplies.join("capacity"), "3").expect("a file");
+    battery("3");
     order::run_now(&place.app(), &project).expect("a request");
     until(&supervisor, |state| {
         has_ended(state) && place.nights(&project).len() == 2
@@ -329,18 +317,8 @@ async fn a_night_waits_for_its_conditions_and_says_so_unless_it_is_asked_for() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_night_that_waited_until_its_time_was_over_is_recorded_and_blocks_no_other() {
     let mut place = Place::new();
-    let sys = place.home.path().join("sys");
-    let supplies = sys.join("class/power_supply/BAT0");
-    std::fs::create_dir_all(&supplies).expect("a folder");
-    let battery = |file: &str, text: &str| {
-        std::fs::write(supplies.join(file), text).expect("a file");
-    };
-    battery("type", "Battery");
-    battery("status", "Discharging");
-    battery("capacity", "12");
-    let sys = sys.to_str().expect("text").to_owned();
-    place.settings.push(("SYSFS_PATH".to_owned(), sys));
-    place.set("BATTERY_AT_LEAST", "50");
+    let battery = place.battery();
+    battery("12");
     place.set("CATCH_UP_HOURS", "6");
     let project = place.register();
     let supervisor = place.start();
@@ -365,7 +343,7 @@ async fn a_night_that_waited_until_its_time_was_over_is_recorded_and_blocks_no_o
     );
 
     // The next one runs, and a day later nobody speaks of the other.
-    battery("capacity", "90");
+    battery("90");
     place.go_to(&supervisor, "2026-06-11T03:17:00Z");
     until(&supervisor, |state| {
         has_ended(state)
@@ -451,6 +429,9 @@ async fn a_night_is_cancelled_for_good() {
 async fn a_night_that_waited_for_answers_goes_on_when_all_of_them_are_there() {
     let mut place = Place::new();
     place.set("BACKEND", "handoff");
+    let battery = place.battery();
+    battery("90");
+    place.set("CATCH_UP_HOURS", "6");
     let project = place.register();
     let supervisor = place.start();
     until(&supervisor, is_here).await;
@@ -462,6 +443,14 @@ async fn a_night_that_waited_for_answers_goes_on_when_all_of_them_are_there() {
         Some(Outcome::WaitingForAnswers),
         "{night:#?}"
     );
+    // That a later one is left out makes nobody forget it.
+    battery("3");
+    place.go_to(&supervisor, "2026-06-11T03:20:00Z");
+    until(&supervisor, |state| !only(state).waits.is_empty()).await;
+    place.go_to(&supervisor, "2026-06-11T11:00:00Z");
+    let state = until(&supervisor, |state| only(state).missed.is_some()).await;
+    assert_eq!(state.overall, Overall::WaitingForReview, "{state:#?}");
+    assert!(only(&state).waits_for_answers(), "{state:#?}");
     let asked = place
         .home
         .run_with(&["handoff", "--json"], &[("SKILLOPT_BACKEND", "handoff")])
@@ -518,6 +507,20 @@ async fn whoever_asked_for_a_night_hears_why_it_could_not_begin() {
     let row = &place.rows(&project)[0];
     assert_eq!(row.state, State::Open);
     assert_eq!(row.needs.as_deref(), Some("terms_not_accepted"));
+    supervisor.poke();
+    let state = until(&supervisor, needed).await;
+    assert_eq!(state.overall, Overall::Attention, "{state:#?}");
+    // Once they have agreed, nothing is wanted of them any more.
+    let agreed = AcceptInput {
+        project: Some(place.home.project()),
+        providers: Vec::new(),
+    };
+    commands::execute(&place.app(), Command::BackendAccept(agreed))
+        .await
+        .expect("a consent");
+    supervisor.poke();
+    let state = until(&supervisor, |state| !needed(state)).await;
+    assert_ne!(state.overall, Overall::Attention, "{state:#?}");
     supervisor.shutdown().await;
 }
 

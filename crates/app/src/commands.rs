@@ -5,6 +5,7 @@ mod writes;
 
 use serde::{Deserialize, Serialize};
 use skillopt_core::Problem;
+use skillopt_store::scheduled;
 
 use crate::context::App;
 
@@ -43,9 +44,14 @@ macro_rules! commands {
 
         /// Carries out a command.
         pub async fn execute(app: &App, command: Command) -> Result<Output, Problem> {
-            match command {
+            let mends = command.mends();
+            let output = match command {
                 $(Command::$variant(input) => $run(app, input).await.map(Output::$variant),)+
+            }?;
+            if mends {
+                app.store.commit("mended", scheduled::mended)?;
             }
+            Ok(output)
         }
     };
 }

@@ -266,8 +266,10 @@ pub fn set_rule(tx: &Tx<'_>, project: &str, rule: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Asks for a night of a project as soon as possible. Asking twice is asking once.
+/// Asks for a night of a project as soon as possible. Asking twice is asking once, and asking again after it
+/// was refused is a new try.
 pub fn request(tx: &Tx<'_>, project: &str) -> Result<(), Fault> {
+    forget_refusal(tx, project)?;
     tx.execute(
         "INSERT INTO run_request (project, at) VALUES (?1, ?2) ON CONFLICT (project) DO NOTHING",
         (project, At(tx.now())),
@@ -317,6 +319,20 @@ pub fn refuse(tx: &Tx<'_>, project: &str, refusal: &Refusal) -> Result<(), Fault
             &refusal.needs,
             At(refusal.at),
         ),
+    )?;
+    Ok(())
+}
+
+/// The user has changed something: what only they could end may be ended, of any project. The next night
+/// shows whether it is.
+pub fn mended(tx: &Tx<'_>) -> Result<(), Fault> {
+    tx.execute(
+        "UPDATE refused_request SET needs = NULL WHERE needs IS NOT NULL",
+        (),
+    )?;
+    tx.execute(
+        "UPDATE scheduled_night SET needs = NULL WHERE needs IS NOT NULL",
+        (),
     )?;
     Ok(())
 }

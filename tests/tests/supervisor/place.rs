@@ -43,6 +43,22 @@ impl Place {
         place
     }
 
+    /// A computer on battery, whose nights wait below a half; gives what sets how full it is, in percent.
+    pub(super) fn battery(&mut self) -> impl Fn(&str) + use<> {
+        let sys = self.home.path().join("sys");
+        let supply = sys.join("class/power_supply/BAT0");
+        std::fs::create_dir_all(&supply).expect("a folder");
+        let write = move |file: &str, text: &str| {
+            std::fs::write(supply.join(file), text).expect("a file");
+        };
+        write("type", "Battery");
+        write("status", "Discharging");
+        let sys = sys.to_str().expect("text").to_owned();
+        self.settings.push(("SYSFS_PATH".to_owned(), sys));
+        self.set("BATTERY_AT_LEAST", "50");
+        move |percent| write("capacity", percent)
+    }
+
     pub(super) fn set(&mut self, field: &str, value: &str) {
         let name = format!("SKILLOPT_{field}");
         self.settings.retain(|(known, _)| *known != name);

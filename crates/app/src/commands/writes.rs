@@ -66,4 +66,18 @@ impl Command {
             | Self::DataExport(_) => false,
         }
     }
+
+    /// Whether it may end what kept a night from getting through and only a person can end: a setting, a key,
+    /// a consent.
+    #[must_use]
+    pub const fn mends(&self) -> bool {
+        matches!(
+            self,
+            Self::ConfigSet(_)
+                | Self::BackendAccept(_)
+                | Self::BackendUse(_)
+                | Self::KeySet(_)
+                | Self::KeyRemove(_)
+        )
+    }
 }

@@ -377,10 +377,22 @@ fn of_refusal(refused: Refusal) -> Last {
     }
 }
 
-/// The last night of whatever origin. One of the schedule that could not even begin has no night.
+/// The last night of whatever origin. One of the schedule that could not even begin has no night. One that
+/// was left out changes nothing about an earlier one that waits for the user.
 fn last_begun(rows: &[ScheduledNight], nights: &[&Night]) -> Option<Last> {
+    let begun = last_of(rows.iter().filter(|row| row.tries > 0), nights);
+    begun
+        .filter(|last| last.needs.is_some() || last.outcome == Outcome::WaitingForAnswers)
+        .or_else(|| last_of(rows.iter(), nights))
+}
+
+/// The last one of these.
+fn last_of<'a>(
+    mut rows: impl Iterator<Item = &'a ScheduledNight>,
+    nights: &[&Night],
+) -> Option<Last> {
     let night = nights.iter().find(|night| night.outcome.is_some());
-    let row = rows.iter().find(|row| row.outcome.is_some());
+    let row = rows.find(|row| row.outcome.is_some());
     let of_row = |row: &ScheduledNight, outcome| Last {
         night: row.night,
         outcome,
