@@ -62,6 +62,16 @@ pub(crate) const FOR_TESTS: &[Need] = &[
     need("openbox", "openbox", "windows get the focus from it"),
     need("wmctrl", "wmctrl", "tests name and close windows with it"),
     need(
+        "xdotool",
+        "xdotool",
+        "tests move the pointer, and ask which window is in front",
+    ),
+    need(
+        "dbus-monitor",
+        "dbus-bin",
+        "tests count what is asked of the keyring",
+    ),
+    need(
         "WebKitWebDriver",
         "webkit2gtk-driver",
         "tests click in the windows",

@@ -32,6 +32,7 @@ pub(crate) fn run(app: &App, once: bool, json: bool) -> Result<ExitCode, Problem
         let supervisor = Supervisor::start(app.clone(), launch);
         let mut state = supervisor.state();
         let mut said = String::new();
+        let mut told = None;
         let stop = signals::told_to_end();
         tokio::pin!(stop);
         loop {
@@ -47,7 +48,10 @@ pub(crate) fn run(app: &App, once: bool, json: bool) -> Result<ExitCode, Problem
                 continue;
             }
             if json {
-                print(&format!("{}\n", json!(now)));
+                if told.as_ref() != Some(&now) {
+                    print(&format!("{}\n", json!(now)));
+                }
+                told = Some(now);
             } else if now.sentence != said {
                 said.clone_from(&now.sentence);
                 print(&line(app, &now));

@@ -1,7 +1,7 @@
 //! A menu that changes while somebody looks at it.
 
-use serde_json::json;
-use skillopt_app::commands::{self, Command, Output};
+use serde_json::{Value, json};
+use skillopt_app::commands::{self, Command};
 use skillopt_app::supervisor;
 use skillopt_tests::desktop::{Entry, TrayHost, WebDriver, until};
 use skillopt_tests::session::{Screen, Session};
@@ -22,11 +22,11 @@ fn number(mut entries: Vec<Entry>, words: &[&str]) -> Option<i32> {
     Some(find(entries, last)?.id)
 }
 
-fn run(person: &Person, name: &str, input: serde_json::Value) -> Output {
+fn run(person: &Person, name: &str, input: &Value) {
     let command: Command =
         serde_json::from_value(json!({"command": name, "input": input})).unwrap();
     let app = person.app();
-    block_on(commands::execute(&app, command)).unwrap()
+    block_on(commands::execute(&app, command)).unwrap();
 }
 
 #[test]
@@ -41,11 +41,11 @@ fn a_click_on_what_was_there_hits_nothing_else() {
     // Another project in the place of the one, from one look to the next: the menu has the same shape.
     let other = person.home().join("work").join("another-one");
     std::fs::create_dir(&other).unwrap();
-    run(&person, "project add", json!({ "project": other }));
+    run(&person, "project add", &json!({ "project": other }));
     run(
         &person,
         "project remove",
-        json!({"project": person.project()}),
+        &json!({"project": person.project()}),
     );
     supervisor::look_again(&person.app());
     let runs_new = there(&["Run now", "another-one"]);
@@ -63,7 +63,7 @@ fn a_click_on_what_was_there_hits_nothing_else() {
     run(
         &person,
         "config set",
-        json!({"key": "desktop.language", "value": "zh"}),
+        &json!({"key": "desktop.language", "value": "zh"}),
     );
     supervisor::look_again(&person.app());
     assert_eq!(there(&["退出"]), quit);

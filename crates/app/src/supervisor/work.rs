@@ -82,6 +82,7 @@ impl Supervisor {
             hurry: hurry.clone(),
             lock: None,
             ear: Ear::deaf(),
+            heard: false,
             awake: None,
             counts: BTreeMap::new(),
             trouble: None,
@@ -103,7 +104,8 @@ impl Supervisor {
 }
 
 impl Handle {
-    /// The state, now and whenever it changes.
+    /// The state, now and whenever it changes. It is told unchanged as well when another process has said to
+    /// look again: settings that are no part of it may be others now.
     #[must_use]
     pub fn state(&self) -> watch::Receiver<SupervisorState> {
         self.state.clone()
@@ -163,6 +165,8 @@ struct Work {
     hurry: CancelToken,
     lock: Option<locks::Guard>,
     ear: Ear,
+    /// Another process has said to look again, and no look was told since.
+    heard: bool,
     /// Held while a night runs that asks for it; an error is why it could not be had.
     awake: Option<Result<Awake, String>>,
     /// New sessions by project, and when they were counted.
@@ -195,7 +199,7 @@ impl Work {
                         break;
                     }
                 }
-                () = self.ear.hear() => {}
+                () = self.ear.hear() => self.heard = true,
                 Some(exit) = self.exits.recv() => self.ended(&exit),
                 () = tokio::time::sleep(wait) => {}
             }
@@ -283,8 +287,9 @@ impl Work {
         self.write_down(&plan.held)?;
         self.stay_awake().await;
         let wait = self.wait(&plan);
+        let heard = std::mem::take(&mut self.heard);
         self.state.send_if_modified(|state| {
-            let changed = *state != plan.state;
+            let changed = *state != plan.state || heard;
             *state = plan.state;
             changed
         });
