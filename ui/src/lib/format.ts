@@ -98,6 +98,11 @@ export function run(at: Date, now: Date, locale: string): string {
   return `${day}, ${clock}`;
 }
 
+/** The month of a time on the clock of this computer, as the engine names months: `2026-11`. */
+export function monthOf(at: Date): string {
+  return `${at.getFullYear()}-${String(at.getMonth() + 1).padStart(2, '0')}`;
+}
+
 /** From one time to another: 3 min 20 s. */
 export function duration(from: string, to: string | Date, locale: string): string {
   const seconds = Math.max(0, Math.round((new Date(to).getTime() - new Date(from).getTime()) / 1000));
