@@ -24,7 +24,7 @@ const focused = (page) =>
     const node = document.activeElement;
     if (!node || node === document.body) return '';
     const label = node.labels?.[0]?.innerText ?? (node.id ? document.querySelector(`label[for="${node.id}"]`)?.innerText : '');
-    return (node.getAttribute('aria-label') || label || node.innerText || node.getAttribute('title') || '').trim();
+    return (node.getAttribute('aria-label') || label || node.innerText || '').trim();
   });
 
 /** Goes to something with the key for it alone. */
@@ -122,6 +122,36 @@ async function setsUpAndDecidesByKeyboard(chrome, url) {
   await close();
 }
 
+async function readsAndChoosesByKeyboard(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/review/20261129-031702' });
+  await settled(page);
+  await tabTo(page, 'Take rule 2');
+  await page.keyboard.press('Space');
+  await shows(page, '.note', 'Adopt 2 of 3 rules.');
+  await tabTo(page, 'Where it comes from');
+  await page.keyboard.press('Enter');
+  await shows(page, '.origin', 'You have to tell me about the migration');
+  await page.keyboard.press('Space');
+  await page.locator('.origin').waitFor({ state: 'detached' });
+  // Both replies to a held-out task; the long ones scroll by keyboard too.
+  await tabTo(page, /Deploy the checkout package/);
+  await page.keyboard.press('Enter');
+  await tabTo(page, 'Reply before');
+  await tabTo(page, 'Reply after');
+  await close();
+
+  const flagged = await open(chrome, url, { route: '#/review/20261128-031655' });
+  await settled(flagged.page);
+  await tabTo(flagged.page, /^I have read them/);
+  await flagged.page.keyboard.press('Space');
+  await flagged.page.keyboard.press('a');
+  await shows(flagged.page, '.toast', 'Adopted into AGENTS.md.');
+  await tabTo(flagged.page, 'Undo');
+  await flagged.page.keyboard.press('Enter');
+  await shows(flagged.page, '.note', 'Adopted and taken back.');
+  await flagged.close();
+}
+
 async function givesTheFocusBack(chrome, url) {
   const { page, close } = await open(chrome, url, { route: '#/review/20261129-031702' });
   await settled(page);
@@ -167,15 +197,15 @@ async function namesEverythingInItsLanguage(chrome, url) {
     await settled(page);
     const found = await page.evaluate(() => {
       const label = (node) => node.labels?.[0]?.innerText ?? '';
-      return [...document.querySelectorAll('button, input, select, textarea, nav, section, [role=region], [role=group], [role=img], progress')]
+      return [...document.querySelectorAll('button:not(.request), input, select, textarea, nav, section, [role=region], [role=group], [role=img], progress')]
         .map((node) => [node.tagName, (node.getAttribute('aria-label') || label(node) || (node.tagName === 'BUTTON' ? node.innerText : '')).trim()])
         .filter(([, name]) => name !== '');
     });
     await close();
     return found;
   };
-  // Of people, files and programs, which are called the same everywhere.
-  const same = /^(\/|~)|^(webshop|release-notes|infra)$|^(mock|anthropic|claude|handoff|openai_compatible|codex|minimax|qwen3:8b|persona-sim)\b|^[0-9a-f]{16}$|[.?!]$/;
+  // Of projects, files and programs, which are called the same everywhere.
+  const same = /^(\/|~)|^(webshop|release-notes|infra)$|^(mock|anthropic|claude|handoff|openai_compatible|codex|minimax|qwen3:8b|persona-sim)\b|^[0-9a-f]{16}$/;
   for (const [route, data] of SCREENS) {
     const english = new Set((await names(route, data, 'en')).map(([, name]) => name));
     const both = (await names(route, data, 'zh')).filter(([, name]) => english.has(name) && !same.test(name));
@@ -198,12 +228,14 @@ async function movesOnlyWhereThatIsLiked(chrome, url) {
 async function watchesANight(chrome, url) {
   const { page, close } = await open(chrome, url, { route: '#/overview', data: 'running' });
   await settled(page);
-  await shows(page, 'article', 'held-out tasks with the new skill (Claude Code): 7 of 12 calls');
+  await shows(page, 'article', 'held-out tasks with the new skill (Claude Code): 7 of 12 calls; at most about 4 min left');
   assert.ok(await page.getByRole('button', { name: 'Run now: webshop' }).isDisabled());
   await page.getByRole('link', { name: 'See how far it is' }).click();
   await shows(page, 'h1', 'webshop · Night 44');
   const bar = page.getByRole('progressbar', { name: 'held-out tasks with the new skill (Claude Code)' });
   assert.deepEqual(await bar.evaluate((node) => [node.value, node.max]), [7, 12]);
+  await shows(page, '.note', '50 of at most 86 calls of this night');
+  await shows(page, '.note', 'at most about 4 min left');
   await page.getByRole('button', { name: 'End this night' }).click();
   await shows(page, '.reason', 'Ended by you.');
   await close();
@@ -267,6 +299,7 @@ export async function manners(chrome, url) {
   const flows = [
     fitsNarrowWindows,
     setsUpAndDecidesByKeyboard,
+    readsAndChoosesByKeyboard,
     givesTheFocusBack,
     namesEverythingInItsLanguage,
     movesOnlyWhereThatIsLiked,

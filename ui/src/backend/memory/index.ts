@@ -162,7 +162,7 @@ export class MemoryBackend implements Backend {
           unknown: waits ? ['network'] : [],
           running:
             this.data === 'running' && index === 0
-              ? { night: RUNNING, since: ago(0.05), stage: 'claude/trial/skill', calls_done: 7, calls: 12, calls_of_night: 50, tokens: 123_000, supervised: true }
+              ? { night: RUNNING, since: ago(0.05), stage: 'claude/trial/skill', calls_done: 7, calls: 12, calls_of_night: 50, calls_expected: 86, seconds_left: 210, tokens: 123_000, supervised: true }
               : null,
           last: this.last(project.id),
           missed: index === 1 ? { slot: LEFT_OUT, reason: 'Missed: waiting for power.' } : null,

@@ -249,6 +249,7 @@ export const en = {
     tokens: 'Tokens',
     cost: 'Cost',
     took: 'Took',
+    soFar: 'So far',
     done: 'done',
     cancel: 'End this night',
     cancelled: 'It was told to end; it does so at the next call.',
@@ -285,6 +286,8 @@ export const en = {
     events: 'Events',
     showEvents: 'Show every event',
     filter: 'Filter events',
+    ofNight: (done: number, most: number): string => `${done} of at most ${many(most, 'call', 'calls')} of this night`,
+    left: (time: string): string => `at most about ${time} left`,
     expected: (calls: number): string => `about ${calls} calls expected`,
   },
   project: {

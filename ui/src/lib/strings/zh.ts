@@ -234,6 +234,7 @@ export const zh: Strings = {
     tokens: '词元',
     cost: '花费',
     took: '用时',
+    soFar: '已用时',
     done: '完成',
     cancel: '结束本次运行',
     cancelled: '已要求结束；会在下一次调用时停止。',
@@ -269,6 +270,8 @@ export const zh: Strings = {
     events: '事件',
     showEvents: '显示全部事件',
     filter: '筛选事件',
+    ofNight: (done, most) => `本次运行：${done} 次调用，至多 ${most} 次`,
+    left: (time) => `最多还需约${time}`,
     expected: (calls) => `预计约 ${calls} 次`,
   },
   project: {
