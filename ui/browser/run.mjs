@@ -3,6 +3,7 @@ import { bundle } from './bundle.mjs';
 import { frames } from './frames.mjs';
 import { hostile } from './hostile.mjs';
 import { keyboard } from './keyboard.mjs';
+import { manners } from './manners.mjs';
 import { settings } from './settings.mjs';
 import { screens } from './screens.mjs';
 import { browser, serve } from './window.mjs';
@@ -12,6 +13,7 @@ const steps = {
   bundle: () => bundle(),
   keyboard,
   settings,
+  manners,
   hostile,
   frames,
   screens: (chrome, url) => screens(chrome, url, Boolean(process.env.SKILLOPT_WRITE_PAGES)),

@@ -1,5 +1,6 @@
 // Every window in both languages and both themes: no errors, nothing axe objects to, and its picture.
-import { mkdirSync } from 'node:fs';
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { accessible, open, settled } from './window.mjs';
@@ -30,8 +31,21 @@ const SCREENS = [
   ['review-flagged', { route: '#/review/20261128-031655' }],
   ['review-empty', { route: '#/review', data: 'empty' }],
   ['night', { route: '#/night/42' }],
+  ['night-running', { route: '#/night/44', data: 'running' }],
   ['project', { route: '#/project/p-7f3a91c2' }],
   ['settings', { route: '#/settings' }],
+  [
+    'settings-delete',
+    { route: '#/settings' },
+    async (page) => {
+      const choices = page.locator('form:has(option[value="project"])').locator('select');
+      await choices.first().selectOption('project');
+      await choices.last().selectOption('/home/ana/work/infra');
+      await choices.first().locator('xpath=..').locator('button').click();
+      await page.locator('form.bad').scrollIntoViewIfNeeded();
+    },
+  ],
+  ['project-gone', { route: '#/overview', data: 'gone' }],
   ['handoff', { route: '#/handoff/p-1b88e0d4' }],
   ['first-run', { route: '#/first-run', data: 'empty' }],
   ['first-run-projects', { route: '#/first-run', data: 'empty' }, (page) => forward(page, 1)],
@@ -61,8 +75,10 @@ const KEPT = {
   'review-evidence en light': 'review-evidence',
   'review-flagged en light': 'review-flagged',
   'night en light': 'night',
+  'night-running en light': 'night-running',
   'project en light': 'project',
   'settings en light': 'settings',
+  'settings-delete en light': 'settings-delete',
   'handoff en light': 'handoff',
   'first-run en light': 'first-run',
   'first-run-models en light': 'first-run-models',
@@ -75,6 +91,16 @@ async function forward(page, steps) {
     await page.waitForFunction((text) => document.querySelector('h1')?.innerText !== text, before);
     await settled(page);
   }
+}
+
+/** Every picture that is kept is shown on a page, and no other is kept. */
+function pictures() {
+  const pages = ['desktop.md', 'window.md'].map((page) => readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8'));
+  const shown = pages.flatMap((page) => [...page.matchAll(/\(images\/([a-z-]+)\.png\)/g)].map(([, name]) => name));
+  const kept = readdirSync(IMAGES).map((file) => file.replace(/\.png$/, ''));
+  const wanted = Object.values(KEPT).toSorted();
+  assert.deepEqual([...new Set(shown)].toSorted(), wanted, 'pictures on the pages');
+  assert.deepEqual(kept.toSorted(), wanted, 'pictures in docs/images');
 }
 
 export async function screens(chrome, url, write) {
@@ -94,6 +120,7 @@ export async function screens(chrome, url, write) {
       }
     }
   }
+  pictures();
   if (found.length > 0) throw new Error(found.join('\n'));
   return `${SCREENS.length} windows in 2 languages and 2 themes, nothing found by axe`;
 }

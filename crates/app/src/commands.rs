@@ -158,7 +158,7 @@ commands! {
     /// Copy all data into a folder.
     DataExport "data export": crate::data::ToInput => crate::data::Done = crate::data::export;
     /// Delete data.
-    DataPurge "data purge": crate::data::PurgeInput => crate::data::Done = crate::data::purge;
+    DataPurge "data purge": crate::data::PurgeInput => crate::data::Purged = crate::data::purge;
     /// Move all data to another folder.
     DataMove "data move": crate::data::ToInput => crate::data::Done = crate::data::relocate;
     /// Keep a copy of the database to go on from.

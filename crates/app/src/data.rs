@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skillopt_core::Problem;
-use skillopt_store::data::{self as store_data, Size};
+use skillopt_store::data::{self as store_data, PurgePlan, Size};
 use skillopt_store::{projects, repair};
 
 use crate::Nothing;
@@ -53,6 +53,18 @@ pub struct Done {
     pub detail: Value,
 }
 
+/// What was, or would be, deleted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Purged {
+    /// Whether it was done.
+    pub applied: bool,
+    /// What, in one sentence.
+    pub message: String,
+    /// What goes: rows, folders, files, and what to know about it.
+    pub detail: PurgePlan,
+}
+
 /// How much space is used.
 pub async fn size(app: &App, _: Nothing) -> Result<Size, Problem> {
     store_data::size(&app.paths)
@@ -70,7 +82,7 @@ pub async fn export(app: &App, input: ToInput) -> Result<Done, Problem> {
 }
 
 /// Deletes data, or shows what would be deleted.
-pub async fn purge(app: &App, input: PurgeInput) -> Result<Done, Problem> {
+pub async fn purge(app: &App, input: PurgeInput) -> Result<Purged, Problem> {
     let what = match (&input.project, input.evidence, input.everything) {
         (Some(project), false, false) => store_data::Purge::Project(registered(app, project)?),
         (Some(project), true, false) => store_data::Purge::Evidence {
@@ -104,19 +116,18 @@ pub async fn purge(app: &App, input: PurgeInput) -> Result<Done, Problem> {
                 .to_owned(),
         );
     }
-    let detail = json!(plan);
     if !input.apply {
-        return Ok(Done {
+        return Ok(Purged {
             applied: false,
             message: "This would be deleted; --yes deletes it.".to_owned(),
-            detail,
+            detail: plan,
         });
     }
     store_data::apply_purge(&app.store, &app.paths, &plan)?;
-    Ok(Done {
+    Ok(Purged {
         applied: true,
         message: "It was deleted.".to_owned(),
-        detail,
+        detail: plan,
     })
 }
 

@@ -8,7 +8,7 @@ use skillopt_app::commands::{self, Command, Output};
 use skillopt_tests::desktop::{WebDriver, until};
 use skillopt_tests::session::{Screen, Session};
 
-use crate::person::{PROGRAM, Person, block_on};
+use crate::person::{PROGRAM, PROJECT, Person, block_on};
 
 /// Gives a command as a page would that was made to say what it likes; the code of the problem, or "done".
 fn ask(window: &WebDriver, command: &str, input: &serde_json::Value) -> String {
@@ -101,6 +101,79 @@ fn a_window_sees_what_is_done_in_it_and_does_nothing_else() {
         assert!(server.accept().is_err(), "{script}");
         assert!(said_of(&window, "mock").is_some(), "{script}");
     }
+}
+
+/// Chooses something of a list by its value, once the list has it.
+fn choose(window: &WebDriver, list: &str, value: &str) {
+    until("a choice", || {
+        let chosen = window.run(&format!(
+            "const list = document.querySelector('select[aria-label=' + JSON.stringify({list}) + ']');
+             if (![...(list?.options ?? [])].some((option) => option.value === {value})) return null;
+             list.value = {value};
+             list.dispatchEvent(new Event('change', {{ bubbles: true }}));
+             return true;",
+            list = json!(list),
+            value = json!(value)
+        ));
+        chosen.as_bool()
+    });
+}
+
+#[test]
+fn a_project_is_deleted_once_its_name_was_typed() {
+    let person = Person::new();
+    person.run_a_night();
+    let app = person.app();
+    let projects = || {
+        let command = json!({"command": "project list", "input": {}});
+        let command: Command = serde_json::from_value(command).unwrap();
+        match block_on(commands::execute(&app, command)).unwrap() {
+            Output::ProjectList(projects) => projects.len(),
+            _ => panic!("a list"),
+        }
+    };
+    let staged = || {
+        let staging = std::fs::read_dir(person.home().join("skillopt-data/staging"));
+        staging.into_iter().flatten().count()
+    };
+    let skill = std::fs::read(person.skill()).ok();
+    assert_eq!((projects(), staged()), (1, 1));
+
+    let mut session = Session::start(&person.home());
+    session.keyring(Some("password of the session"));
+    let screen = Screen::start();
+    let mut variables = person.variables();
+    variables.extend(session.variables());
+    variables.push(("DISPLAY".to_owned(), screen.display().to_owned()));
+    let window = WebDriver::open(PROGRAM, &["window", "settings"], &variables);
+    choose(&window, "What is deleted", "project");
+    let folder = person.project();
+    choose(&window, "Of which project", folder.to_str().unwrap());
+    window.press("Show what would go…");
+    window.wait_for("1 project");
+    window.wait_for("1 proposal");
+    assert_eq!((projects(), staged()), (1, 1), "it was only shown");
+
+    let pressed = window.run(
+        "const button = [...document.querySelectorAll('button')].find((one) => one.innerText === 'Delete this project');
+         button.click();
+         return button.disabled;",
+    );
+    assert_eq!(pressed, json!(true), "the name was not typed");
+    let _ = window.run(&format!(
+        "const field = document.querySelector('form.bad input');
+         field.value = {};
+         field.dispatchEvent(new Event('input', {{ bubbles: true }}));",
+        json!(PROJECT)
+    ));
+    window.press("Delete this project");
+    window.wait_for("It was deleted.");
+    assert_eq!((projects(), staged()), (0, 0));
+    assert_eq!(
+        std::fs::read(person.skill()).ok(),
+        skill,
+        "files of the user stay"
+    );
 }
 
 #[test]

@@ -103,7 +103,7 @@ export interface Commands {
   /** Copy all data into a folder. */
   "data export": { input: ToInput; output: Done };
   /** Delete data. */
-  "data purge": { input: PurgeInput; output: Done };
+  "data purge": { input: PurgeInput; output: Purged };
   /** Move all data to another folder. */
   "data move": { input: ToInput; output: Done };
   /** Keep a copy of the database to go on from. */
@@ -2292,6 +2292,19 @@ reason: string, };
 export type ProposalState = "draft" | "pending" | "partly_adopted" | "adopted" | "rejected" | "superseded" | "rolled_back";
 
 /**
+ * What is to be deleted.
+ */
+export type Purge = { "project": string } | { "evidence": { 
+/**
+ * Only of this project, by id; transcripts are read again for all.
+ */
+project: string | null, 
+/**
+ * Only what was used last before.
+ */
+before: string | null, } } | "everything";
+
+/**
  * What is deleted.
  */
 export type PurgeInput = { 
@@ -2311,6 +2324,52 @@ everything?: boolean,
  * Do it; otherwise only show what would be deleted.
  */
 apply?: boolean, };
+
+/**
+ * What a purge deletes.
+ */
+export type PurgePlan = { 
+/**
+ * What was asked for.
+ */
+what: Purge, 
+/**
+ * Rows that are deleted, by table. For evidence, `blob` counts bodies.
+ */
+rows: { [key in string]: number }, 
+/**
+ * Folders that are deleted.
+ */
+folders: Array<string>, 
+/**
+ * Files that are deleted.
+ */
+files: Array<string>, 
+/**
+ * Bytes of these folders and files.
+ */
+bytes: number, 
+/**
+ * What the user should know before it is applied.
+ */
+notes: Array<string>, };
+
+/**
+ * What was, or would be, deleted.
+ */
+export type Purged = { 
+/**
+ * Whether it was done.
+ */
+applied: boolean, 
+/**
+ * What, in one sentence.
+ */
+message: string, 
+/**
+ * What goes: rows, folders, files, and what to know about it.
+ */
+detail: PurgePlan, };
 
 /**
  * The open questions of a project.

@@ -98,6 +98,18 @@ export function run(at: Date, now: Date, locale: string): string {
   return `${day}, ${clock}`;
 }
 
+/** How long something still takes, in whole minutes: 4 min, 1 hr 20 min. */
+export function minutes(seconds: number, locale: string): string {
+  const part = (value: number, unit: string): string => numbers(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(value);
+  const all = Math.max(1, Math.ceil(seconds / 60));
+  return all < 60 ? part(all, 'minute') : `${part(Math.floor(all / 60), 'hour')} ${part(all % 60, 'minute')}`;
+}
+
+/** The month of a time on the clock of this computer, as the engine names months: `2026-11`. */
+export function monthOf(at: Date): string {
+  return `${at.getFullYear()}-${String(at.getMonth() + 1).padStart(2, '0')}`;
+}
+
 /** From one time to another: 3 min 20 s. */
 export function duration(from: string, to: string | Date, locale: string): string {
   const seconds = Math.max(0, Math.round((new Date(to).getTime() - new Date(from).getTime()) / 1000));

@@ -1,11 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
+import stages from '../../../crates/cli/src/show/stage.rs?raw';
 import page from '../../../docs/errors.md?raw';
 
 import type { Rule } from '../backend';
 import { asProblem } from '../backend';
 import { decision, delta } from '../backend/memory/proposals';
-import { bytes, duration, fileName, money, run, score, time } from './format';
+import { bytes, duration, fileName, minutes, money, monthOf, run, score, time } from './format';
 import { Heights } from './heights';
 import { isTyping, press } from './keys';
 import { address, parse, type Route } from './route';
@@ -13,6 +14,7 @@ import { ruleOfLine } from './rules';
 import { asText } from './settings';
 import { en } from './strings/en';
 import { zh } from './strings/zh';
+import { stageInWords } from './stage';
 import { verdict } from './verdict';
 import { inWords } from './why';
 
@@ -58,6 +60,14 @@ describe('numbers and times', () => {
     expect(money(2_345, 'en-US')).toBe('$0.0023');
     expect(money(0, 'en-US')).toBe('$0.00');
   });
+  it('know the month on the clock of this computer', () => {
+    // Half an hour into December there, and still November in UTC; then the other way round.
+    vi.stubEnv('TZ', 'Asia/Shanghai');
+    expect(monthOf(new Date('2026-11-30T16:30:00Z'))).toBe('2026-12');
+    vi.stubEnv('TZ', 'America/New_York');
+    expect(monthOf(new Date('2026-12-01T03:30:00Z'))).toBe('2026-11');
+    vi.unstubAllEnvs();
+  });
   it('are a dash when there are none', () => {
     expect(score(null)).toBe('–');
     expect(score(0.4237)).toBe('0.42');
@@ -66,6 +76,7 @@ describe('numbers and times', () => {
     expect(bytes(18_400_000, 'en-US')).toBe('18 MB');
     expect(duration('2026-11-29T00:00:00Z', '2026-11-29T00:03:20Z', 'en-US')).toBe('3m 20s');
     expect(duration('2026-11-29T00:00:00Z', '2026-11-29T02:03:20Z', 'en-US')).toBe('2h 3m');
+    expect([5, 210, 3_600, 4_801].map((seconds) => minutes(seconds, 'en-US'))).toEqual(['1 min', '4 min', '1 hr 0 min', '1 hr 21 min']);
   });
   it('name a skill by its folder', () => {
     expect(fileName('/a/.claude/skills/deploy/SKILL.md')).toBe('deploy');
@@ -87,6 +98,21 @@ describe('a verdict', () => {
     const little = { ...decision([]), verdict: { kind: 'indeterminate' as const, reason: 'two tasks' } };
     expect(verdict(little, en.verdict)).toEqual({ sentence: 'Too few tasks to tell; the evidence is kept.', tone: 'unsure' });
     expect(verdict({ ...decision([]), action: 'greedy_applied' }, en.verdict).sentence).toBe('Not compared: the gate was off.');
+  });
+});
+
+describe('a stage', () => {
+  it('is said as on the command line', () => {
+    expect(stageInWords('claude/train_again', en.stage)).toBe('training tasks with the new skill (Claude Code)');
+    expect(stageInWords('codex/baseline/judge', en.stage)).toBe('grading: held-out tasks as things are (Codex)');
+    expect(stageInWords('mine/ask', zh.stage)).toBe('请模型寻找任务');
+    expect(stageInWords('one/made_later', en.stage)).toBe('one made later');
+  });
+  it('has words wherever the command line has them', () => {
+    const table = [...stages.matchAll(/^ +"([a-z_/]+)" => "([^"]+)",$/gm)].map(([, name, does]) => [name!, does!]);
+    expect(table.length).toBeGreaterThan(10);
+    const said = Object.entries(en.stage.does).map(([name, does]) => [name, does.replace('’', "'")]);
+    expect(said).toEqual(table);
   });
 });
 
@@ -170,6 +196,28 @@ describe('words', () => {
     // Titles of problems are only there where the engine's sentence is in another language.
     compare({ ...en, problem: null }, { ...zh, problem: null }, 'strings');
     expect(zh.review.adopt).not.toBe(en.review.adopt);
+  });
+  it('are all used', () => {
+    // Tables are read by keys that only the engine knows.
+    const tables = new Set(['field', 'choice', 'problem', 'stage.does', 'locale']);
+    const pages = Object.entries(import.meta.glob(['../**/*.svelte', '../**/*.ts'], { query: '?raw', import: 'default', eager: true }));
+    const text = pages.filter(([name]) => !/\/strings\/|\.test\./.test(name)).map(([, source]) => source as string).join('\n');
+    const unused: string[] = [];
+    const look = (words: object, path: string): void => {
+      for (const [key, value] of Object.entries(words)) {
+        const name = path ? `${path}.${key}` : key;
+        if (tables.has(name)) continue;
+        if (typeof value === 'object' && value !== null && !Array.isArray(value)) look(value as object, name);
+        // Either by name, or its group by a key of the engine: t.outcome[…], words.choice[…].
+        else {
+          const group = path.split('.').at(-1) ?? '';
+          const by = [`\\b(${group || 't'}|words)\\.${key}\\b`, `\\b${group}\\[`, `\\b(t|words)\\.${group}\\b[^.]`];
+          if (!by.some((pattern) => new RegExp(pattern).test(text))) unused.push(name);
+        }
+      }
+    };
+    look(en, '');
+    expect(unused).toEqual([]);
   });
   it('name every problem of the page of errors, and no other', () => {
     const codes = [...page.matchAll(/^\| `([a-z_]+)`/gm)].map(([, code]) => code!);

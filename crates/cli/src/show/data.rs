@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use serde_json::Value;
-use skillopt_app::data::Done;
+use skillopt_app::data::Purged;
 use skillopt_app::import::Imported;
 use skillopt_app::types::counted;
 
@@ -22,16 +21,16 @@ const TABLES: [(&str, &str); 7] = [
 ];
 
 /// What a purge deletes, or would delete.
-pub(crate) fn purge(done: &Done, out: &mut String) -> std::fmt::Result {
+pub(crate) fn purge(done: &Purged, out: &mut String) -> std::fmt::Result {
     writeln!(out, "{}", plain(&done.message))?;
     let plan = &done.detail;
     for (table, noun) in TABLES {
-        let count = plan["rows"][table].as_u64().unwrap_or(0);
+        let count = plan.rows.get(table).copied().unwrap_or(0);
         if count > 0 {
             writeln!(out, "  {}", counted(count, noun))?;
         }
     }
-    let bodies = plan["rows"]["blob"].as_u64().unwrap_or(0);
+    let bodies = plan.rows.get("blob").copied().unwrap_or(0);
     if bodies > 0 {
         writeln!(
             out,
@@ -39,21 +38,13 @@ pub(crate) fn purge(done: &Done, out: &mut String) -> std::fmt::Result {
             counted(bodies, "text")
         )?;
     }
-    for place in texts(&plan["folders"]).chain(texts(&plan["files"])) {
-        writeln!(out, "  {}", plain(place))?;
+    for place in plan.folders.iter().chain(&plan.files) {
+        writeln!(out, "  {}", plain(&place.to_string_lossy()))?;
     }
-    let bytes = plan["bytes"].as_u64().unwrap_or(0);
-    if bytes > 0 {
-        writeln!(out, "  {} in these places", bytes_words(bytes))?;
+    if plan.bytes > 0 {
+        writeln!(out, "  {} in these places", bytes_words(plan.bytes))?;
     }
-    texts(&plan["notes"]).try_for_each(|note| writeln!(out, "{}", plain(note)))
-}
-
-fn texts(rows: &Value) -> impl Iterator<Item = &str> {
-    rows.as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
+    (plan.notes.iter()).try_for_each(|note| writeln!(out, "{}", plain(note)))
 }
 
 /// What was, or would be, taken over from the reference system.

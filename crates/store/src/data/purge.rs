@@ -17,6 +17,7 @@ use crate::store::{Store, Tx};
 
 /// What is to be deleted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Purge {
     /// Everything about one project, by id: nights, tasks, proposals, receipts, backups.
@@ -28,6 +29,7 @@ pub enum Purge {
         /// Only of this project, by id; transcripts are read again for all.
         project: Option<String>,
         /// Only what was used last before.
+        #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
         before: Option<Instant>,
     },
     /// Everything about every project. Settings stay.
@@ -36,6 +38,7 @@ pub enum Purge {
 
 /// What a purge deletes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PurgePlan {
     /// What was asked for.
     pub what: Purge,

@@ -16,16 +16,20 @@ import {
   type ProjectRow,
   type ProposalRow,
   type ProposalShown,
+  type Purged,
   type Questions,
   type ShellCalls,
   type Status,
   type SupervisorState,
   type TargetReport,
 } from '../interface';
+import { monthOf } from '../../lib/format';
 import { ago, decision, delta, hostile, many, NO_SPEND, PROJECTS, SPEND, stale, targetsOf, twoDocuments, usual } from './proposals';
 import { InventedSettings } from './settings';
 
 const ALLOWED_AGAIN = ago(-3);
+/** The night that runs in the data `running`. */
+const RUNNING = 44;
 const LEFT_OUT = ago(28).slice(0, 19);
 
 /** What tells every window to look again. */
@@ -68,7 +72,7 @@ export class MemoryBackend implements Backend {
   private startsWithComputer = true;
   private pause: SupervisorState['pause'] = null;
 
-  /** `data`: `usual`, `empty`, `many`, `hostile`, `broken`, `two-documents` of one proposal, `stale`, or `gone` for a project whose folder is not there. */
+  /** `data`: `usual`, `empty`, `many`, `hostile`, `broken`, `two-documents` of one proposal, `stale`, `running` for a night that runs, or `gone` for a project whose folder is not there. */
   constructor(private readonly data: string) {
     const none = data === 'empty';
     this.proposals = none ? [] : data === 'many' ? many() : data === 'hostile' ? hostile() : data === 'two-documents' ? twoDocuments() : data === 'stale' ? stale() : usual();
@@ -80,6 +84,7 @@ export class MemoryBackend implements Backend {
           { ...PROJECTS.infra, present: true, last_night: ago(28), last_outcome: 'deferred', waiting: 1, notes: [] },
         ];
     this.nights = none ? [] : invented();
+    if (data === 'running') this.nights.unshift(running());
     this.questions = {
       folder: '/home/ana/.local/share/skillopt/handoff/p-1b88e0d4',
       answers: '/home/ana/.local/share/skillopt/handoff/p-1b88e0d4/answers',
@@ -138,7 +143,7 @@ export class MemoryBackend implements Backend {
   private supervisor(): SupervisorState {
     const waiting = this.proposals.filter((shown) => shown.state === 'pending').length;
     return {
-      overall: this.pause ? 'paused' : waiting > 0 ? 'waiting_for_review' : 'asleep',
+      overall: this.data === 'running' ? 'working' : this.pause ? 'paused' : waiting > 0 ? 'waiting_for_review' : 'asleep',
       first_line: { kind: 'proposals', count: waiting },
       sentence: `${waiting} proposals wait`,
       projects: this.projects.map((project, index) => {
@@ -148,14 +153,17 @@ export class MemoryBackend implements Backend {
           id: project.id,
           name: project.name,
           root: project.root,
-          nightly: true,
-          next: { slot: at.slice(0, 19), at, finish_by: null },
+          nightly: at !== '',
+          next: at === '' ? null : { slot: at.slice(0, 19), at, finish_by: null },
           due: waits,
           catching_up: false,
           requested: false,
-          waits: waits ? [{ why: 'put_off', until: ALLOWED_AGAIN, reason: 'Codex allows no more until 09:00; the night goes on then.' }] : [],
+          waits: waits ? [{ why: 'put_off', until: ALLOWED_AGAIN, reason: 'Codex allows no more for now.' }] : [],
           unknown: waits ? ['network'] : [],
-          running: null,
+          running:
+            this.data === 'running' && index === 0
+              ? { night: RUNNING, since: ago(0.05), stage: 'claude/trial/skill', calls_done: 7, calls: 12, calls_of_night: 50, calls_expected: 86, seconds_left: 210, tokens: 123_000, supervised: true }
+              : null,
           last: this.last(project.id),
           missed: index === 1 ? { slot: LEFT_OUT, reason: 'Missed: waiting for power.' } : null,
           pending: 1,
@@ -181,6 +189,7 @@ export class MemoryBackend implements Backend {
   /** The next five nights of a project. */
   private runs(root: string): string[] {
     const value = (key: string): number => Number(this.settings.rows(root).find((row) => row.key === key)?.value);
+    if (this.settings.rows(root).find((row) => row.key === 'schedule.nightly')?.value === false) return [];
     const now = new Date();
     const day = (ahead: number): Date =>
       new Date(now.getFullYear(), now.getMonth(), now.getDate() + ahead, value('schedule.hour'), value('schedule.minute'));
@@ -262,6 +271,36 @@ export class MemoryBackend implements Backend {
     }
     this.decide(shown, 'adopted');
     return { ...output, adopted: true };
+  }
+
+  private purge({ project, evidence, everything, apply }: Input<'data purge'>): Purged {
+    const of = this.projects.find(({ root }) => root === project);
+    if (project && !of) throw problem('project_unknown', 'This folder is not registered as a project.', '');
+    const meant = (id: string): boolean => !of || of.id === id;
+    const [nights, proposals] = [this.nights.filter((night) => meant(night.project)), this.proposals.filter((shown) => meant(shown.project))];
+    const bodies = proposals.flatMap((shown) => shown.documents).filter((made) => Object.keys(made.replies).length > 0);
+    const rows: Record<string, number> = evidence
+      ? { blob: bodies.length * 12, transcript_file: 48 }
+      : { project: of ? 1 : this.projects.length, night: nights.length, proposal: proposals.length, blob: bodies.length * 14 };
+    const applied = apply === true;
+    if (applied && evidence) for (const made of bodies) made.replies = {};
+    if (applied && !evidence) {
+      this.projects = this.projects.filter(({ id }) => !meant(id));
+      this.proposals = this.proposals.filter((shown) => !proposals.includes(shown));
+      for (const night of nights) this.nights.splice(this.nights.indexOf(night), 1);
+    }
+    return {
+      applied,
+      message: applied ? 'It was deleted.' : 'This would be deleted; --yes deletes it.',
+      detail: {
+        what: everything ? 'everything' : evidence ? { evidence: { project: of?.id ?? null, before: null } } : { project: of?.id ?? '' },
+        rows: Object.fromEntries(Object.entries(rows).filter(([, count]) => count > 0)),
+        folders: evidence ? [] : proposals.map(({ dir }) => dir),
+        files: ['/home/ana/.local/share/skillopt/cron.log'],
+        bytes: 36_400_000,
+        notes: ['The log of scheduled nights goes as well; it holds words of every project.'],
+      },
+    };
   }
 
   private readonly handlers: Handlers = {
@@ -346,7 +385,7 @@ export class MemoryBackend implements Backend {
     spend: () => ({
       rows: this.projects.map((project, index) => ({
         ...SPEND,
-        month: new Date().toISOString().slice(0, 7),
+        month: monthOf(new Date()),
         project: project.id,
         root: project.root,
         nights: 18 - index * 6,
@@ -432,7 +471,7 @@ export class MemoryBackend implements Backend {
     },
     'data size': () => ({ database: 18_400_000, copies: 36_100_000, staging: 240_000, backups: 96_000, handoff: 41_000, log: 310_000, total: 55_187_000 }),
     'data export': ({ to }) => ({ applied: true, message: `Everything was copied to ${to}.`, detail: null }),
-    'data purge': ({ apply }) => ({ applied: apply === true, message: apply ? 'It was deleted.' : 'This would be deleted.', detail: null }),
+    'data purge': (input) => this.purge(input),
     log: () => ({
       file: '/home/ana/.local/share/skillopt/cron.log',
       lines: ['A night of webshop begins.', 'Night 42: better on 5 of 6 held-out tasks; review it.', 'A night of notes waits for 3 answers.'],
@@ -489,13 +528,21 @@ export class MemoryBackend implements Backend {
   private night(id: number, events: boolean): NightShown {
     const row = this.nights.find((night) => night.id === id);
     if (!row) throw problem('night_unknown', `There is no night ${id}.`, '`skillopt night list` shows the nights.');
-    const made = this.proposals.find((shown) => shown.night === id);
+    const ended = row.state === 'ended';
+    const made = ended ? this.proposals.find((shown) => shown.night === id) : undefined;
     const paid = row.outcome !== 'nothing_to_do';
-    const stages: [string, number][] = paid ? [['mine', 6], ['claude/baseline', 12], ['claude/train', 24], ['claude/reflect/skill', 1], ['claude/trial/skill', 12], ['claude/test', 18]] : [];
+    const stages: [string, number][] = paid ? [['mine/ask', 6], ['claude/baseline', 12], ['claude/train', 24], ['claude/reflect/skill', 1], ['claude/trial/skill', 12], ['claude/test', 18]] : [];
+    // One that waits has come to its second stage, one that runs to its fifth.
+    const at = ended ? stages.length : row.state === 'running' ? 4 : 1;
+    if (!ended) stages.length = at + 1;
+    const calls = (position: number, all: number): Record<string, number> => {
+      if (position === at) return row.state === 'running' ? { fresh: all - 5, planned: 5 } : { fresh: all - 3, waiting: 3 };
+      return position === 0 ? { fresh: all - 2, reused: 2 } : position === 2 ? { fresh: all - 1, failed: 1 } : { fresh: all };
+    };
     const start = new Date(row.started_at).getTime();
     return {
       ...row,
-      report: {
+      report: row.state === 'running' ? null : {
         night_id: id,
         reason: row.reason,
         outcome: row.outcome ?? 'failed',
@@ -515,16 +562,16 @@ export class MemoryBackend implements Backend {
         notes: ['In the stage claude/train 2 prompts were cut by 3120 bytes together, to fit the model.'],
         proposal: made?.id ?? null,
       },
-      stages: stages.map(([name, calls], position) => ({
+      stages: stages.map(([name, all], position) => ({
         name,
         position,
-        state: 'done',
+        state: position < at ? 'done' : 'planned',
         output: null,
         planned_at: new Date(start + position * 52_000).toISOString(),
-        done_at: new Date(start + position * 52_000 + 47_000).toISOString(),
-        calls: (position === 0 ? { fresh: 4, reused: 2 } : position === 2 ? { fresh: calls - 1, failed: 1 } : { fresh: calls }) as Record<string, number>,
-        done: true,
-        spend: { ...SPEND, calls, tokens: calls * 2_460, cost_micros: calls * 5_570 },
+        done_at: position < at ? new Date(start + position * 52_000 + 47_000).toISOString() : null,
+        calls: calls(position, all),
+        done: position < at,
+        spend: { ...SPEND, calls: all, tokens: all * 2_460, cost_micros: all * 5_570 },
       })),
       spend: paid ? SPEND : NO_SPEND,
       evidence: (made ?? (row.outcome === 'not_improved' ? this.proposals[0] : undefined))?.documents.map(({ target, requests, replies }) => ({ target, requests, replies })) ?? [],
@@ -574,12 +621,28 @@ function invented(): NightRow[] {
   return [
     night(43, PROJECTS.notes, 3.9, 'waiting_for_answers', '3 questions wait for an answer.', 0.67),
     night(42, PROJECTS.shop, 4, 'proposed', 'Better on 5 of 6 held-out tasks; review it.', 0.75),
-    night(41, PROJECTS.infra, 28, 'deferred', 'Codex allows no more until 09:00; the night goes on then.', 0.73),
+    night(41, PROJECTS.infra, 28, 'deferred', 'Codex allows no more for now; the night goes on later.', 0.73),
     night(40, PROJECTS.notes, 28, 'nothing_to_do', '4 new sessions, none with a task that can be judged.', null, 1),
     ...shop,
     night(26, PROJECTS.notes, 24 * 10, 'proposed', 'Better on 2 of 3 held-out tasks; review it.', 0.5),
     night(22, PROJECTS.infra, 24 * 7, 'proposed', 'Better on 2 of 3 held-out tasks; review it.', 0.5),
   ];
+}
+
+function running(): NightRow {
+  return {
+    id: RUNNING,
+    project: PROJECTS.shop.id,
+    number: RUNNING,
+    kind: 'run',
+    state: 'running',
+    outcome: null,
+    reason: '',
+    started_at: ago(0.08),
+    ended_at: null,
+    until: null,
+    score: null,
+  };
 }
 
 function preview(project: string): Preview {

@@ -1,5 +1,5 @@
 /** Invented proposals with their evidence. */
-import type { Decision, Delta, NightReport, ProposalShown, Rule, ShownDocument, Spend } from '../generated';
+import type { Decision, Delta, DiffPart, NightReport, ProposalShown, Rule, ShownDocument, Spend } from '../generated';
 import { diff } from './diff';
 
 const HOUR = 3_600_000;
@@ -293,6 +293,12 @@ export function stale(): ProposalShown[] {
   return [shown!];
 }
 
+/** The text of a line of {@link many} with other words for the stranger, and a mark on them. */
+function marked(text: string, who: string): DiffPart[] {
+  const [start = '', end = ''] = text.split('a stranger');
+  return [start, who, end].map((part, index) => ({ text: part, changed: index === 1 }));
+}
+
 /** Five hundred proposals, the first of them with a diff of five thousand lines. */
 export function many(): ProposalShown[] {
   const [first] = usual();
@@ -307,8 +313,8 @@ export function many(): ProposalShown[] {
       const number = index + 1;
       if (number % 2 === 0) return [{ change: 'same', before: number, after: number, parts: [{ text, changed: false }] }];
       return [
-        { change: 'removed', before: number, after: null, parts: [{ text, changed: false }] },
-        { change: 'added', before: null, after: number, parts: [{ text: text.slice(0, -11), changed: false }, { text: 'anybody', changed: true }, { text: ' understands.', changed: false }] },
+        { change: 'removed', before: number, after: null, parts: marked(text, 'a stranger') },
+        { change: 'added', before: null, after: number, parts: marked(text, 'somebody who was not there') },
       ];
     }).slice(0, 5_000),
   };

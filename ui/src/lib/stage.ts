@@ -1,0 +1,14 @@
+/** Stages of a night in plain words, as the command line says them. */
+import type { Agent } from '../backend';
+import { AGENTS } from './agents';
+import type { Strings } from './strings/en';
+
+/** What a stage does, for a person. Its name in the store is for example `claude/baseline/judge`. */
+export function stageInWords(name: string, words: Strings['stage']): string {
+  const agent = (Object.keys(AGENTS) as Agent[]).find((one) => name.startsWith(`${one}/`));
+  const rest = agent === undefined ? name : name.slice(agent.length + 1);
+  const pass = rest.replace(/\/judge$/, '');
+  const does = words.does[pass] ?? pass.replace(/[/_]/g, ' ');
+  const said = pass === rest ? does : words.grading(does);
+  return agent === undefined ? said : words.of(said, AGENTS[agent]);
+}
