@@ -9,8 +9,8 @@ use skillopt_core::agent::Agent;
 use skillopt_core::python_regex::PythonRegex;
 use skillopt_core::redact::{redact, redact_json};
 use skillopt_core::region::{rules, tidy, with_rules};
+use skillopt_core::reply::{Expect, Parsed, parse_bytes};
 use skillopt_core::task::Task;
-use skillopt_models::parse::{Expect, Parsed, parse_bytes};
 use skillopt_transcripts::{Homes, ProjectScope, Request, Scope, Session, harvest};
 
 /// A function that must return for any input.

@@ -22,6 +22,7 @@ pub mod python_regex;
 pub mod recall;
 pub mod redact;
 pub mod region;
+pub mod reply;
 pub mod scan;
 pub mod schedule;
 mod script;

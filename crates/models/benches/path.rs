@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use skillopt_core::call::Subject;
+use skillopt_core::reply::{Expect, parse_bytes};
 use skillopt_core::task::Task;
 use skillopt_models::mock::Mock;
-use skillopt_models::parse::parse_bytes;
-use skillopt_models::{Ask, CallPath, CancelToken, Expect, PathOptions, Roles, Templates};
+use skillopt_models::{Ask, CallPath, CancelToken, PathOptions, Roles, Templates};
 use skillopt_store::{Paths, Store, SystemClock, nights, projects};
 
 /// The attempts of a night's stage under documents of a usual size (8 KB and 4 KB).

@@ -41,10 +41,10 @@ use crate::cancel::CancelToken;
 use crate::error::CallError;
 use crate::estimate::{Asked, Estimate, estimate};
 use crate::limits::Limits;
-use crate::parse::Parsed;
 use crate::price::Prices;
 use crate::retry::Retry;
 use crate::templates::Templates;
+use skillopt_core::reply::Parsed;
 
 /// The two sides of a night. They may be the same backend.
 #[derive(Clone)]

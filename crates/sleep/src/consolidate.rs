@@ -14,8 +14,9 @@ use skillopt_core::document::{Target, TargetKind};
 use skillopt_core::edit::{Edit, Unmatched};
 use skillopt_core::gate::{self, Decision, Metric, Pair, Rules};
 use skillopt_core::redact::Redactor;
+use skillopt_core::reply::Parsed;
 use skillopt_core::task::{Judge, Split, Task};
-use skillopt_models::{Ask, Parsed};
+use skillopt_models::Ask;
 use skillopt_settings::{GateMode, Settings};
 
 use crate::estimate;

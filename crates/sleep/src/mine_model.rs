@@ -1,9 +1,10 @@
 //! The model miner: one question per session, for sessions in which a request could be replayed.
 
 use skillopt_core::call::Subject;
+use skillopt_core::reply::{Needs, Parsed};
 use skillopt_core::task::{Judge, SourceTurn};
 use skillopt_core::text::{cut, head};
-use skillopt_models::{Ask, Needs, Parsed};
+use skillopt_models::Ask;
 use skillopt_transcripts::{Author, Session, Turn};
 
 use crate::mine::{self, Mined, NotReplayable};
@@ -104,7 +105,7 @@ fn shown(session: &Session) -> Vec<&Turn> {
 /// turns must exist, at least one must be new, and the criterion must be usable.
 fn take(
     session: &Session,
-    found: skillopt_models::Mined,
+    found: skillopt_core::reply::Mined,
     is_mined: &dyn Fn(&SourceTurn) -> bool,
     mined: &mut Mined,
 ) {

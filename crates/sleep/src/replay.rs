@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 use skillopt_core::call::Subject;
 use skillopt_core::check::RuleJudge;
 use skillopt_core::judge::{self, Score};
+use skillopt_core::reply::Parsed;
 use skillopt_core::task::{Judge, Task};
-use skillopt_models::{Ask, Parsed};
+use skillopt_models::Ask;
 
 use crate::night::Night;
 use crate::outcome::Stop;

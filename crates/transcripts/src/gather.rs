@@ -181,8 +181,8 @@ impl Gathering<'_> {
             stop: &stop,
         };
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-        let on_battery = self.request.on_battery;
-        let threads = power::threads(self.request.threads, on_battery, cores).min(work.len());
+        let threads = power::threads(self.request.threads, self.request.on_battery, cores);
+        let threads = threads.min(work.len());
         let outcome = std::thread::scope(|scope| {
             let (sender, receiver) = sync_channel(threads);
             for _ in 0..threads {
@@ -194,12 +194,7 @@ impl Gathering<'_> {
                     work,
                     next: &next,
                 };
-                scope.spawn(move || {
-                    if on_battery {
-                        power::step_back();
-                    }
-                    reader.run(&sender);
-                });
+                scope.spawn(move || reader.run(&sender));
             }
             drop(sender);
             let mut outcome = Ok(());

@@ -15,6 +15,7 @@ use crate::gather::{Gathering, Held, Kept};
 use crate::index::{self, place_of};
 use crate::lines::Limits;
 use crate::owners::{Holder, owners};
+use crate::power;
 use crate::reading::{Counts, Exchange};
 use crate::reason::Reason;
 use crate::request::Request;
@@ -95,14 +96,27 @@ pub struct Looked {
 /// now is remembered. `cancel` is asked every few milliseconds; what was read until then is
 /// remembered.
 ///
+/// On battery everything is done by one thread that steps back for all others, on Linux; the threads
+/// it starts are as nice as it is. The caller's own thread only waits for it.
+///
 /// Errors: `exclude_invalid`, `harvest_cancelled`, and those of the store. Nothing in a transcript is
 /// an error: it is counted in [`Harvest::skipped`].
 pub fn harvest(
     request: &Request,
     store: Option<&Store>,
-    cancel: &dyn Fn() -> bool,
+    cancel: &(dyn Fn() -> bool + Sync),
 ) -> Result<Harvest, Problem> {
-    harvest_within(request, store, cancel, &Limits::default())
+    if !request.on_battery {
+        return harvest_within(request, store, cancel, &Limits::default());
+    }
+    let stepped_back = || {
+        power::step_back();
+        harvest_within(request, store, cancel, &Limits::default())
+    };
+    match std::thread::scope(|scope| scope.spawn(stepped_back).join()) {
+        Ok(outcome) => outcome,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
 }
 
 /// [`harvest`] with other limits, for tests.

@@ -108,8 +108,9 @@ pub(crate) fn threads(asked: usize, on_battery: bool, cores: usize) -> usize {
     }
 }
 
-/// Lets every other program go first, for the rest of this thread's life. On Linux the niceness of a
-/// thread also decides how its reads are queued (ioprio(7)); elsewhere nothing is changed.
+/// Lets every other program go first, for the rest of this thread's life and of those it starts. On
+/// Linux the niceness of a thread also decides how its reads are queued (ioprio(7)); elsewhere nothing
+/// is changed.
 pub(crate) fn step_back() {
     #[cfg(target_os = "linux")]
     {
@@ -234,9 +235,11 @@ mod tests {
         let before = niceness();
         let stepped_back = std::thread::spawn(move || {
             step_back();
-            niceness()
+            // One that it starts is no less polite.
+            let reader = std::thread::spawn(niceness);
+            (niceness(), reader.join().unwrap())
         });
-        assert_eq!(stepped_back.join().unwrap(), 19);
+        assert_eq!(stepped_back.join().unwrap(), (19, 19));
         assert_eq!(niceness(), before);
     }
 }

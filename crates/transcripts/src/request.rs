@@ -84,6 +84,6 @@ pub struct Request {
     pub false_alarms: Vec<String>,
     /// Reader threads; 0 takes as many as there are cores, at most four, and one on battery.
     pub threads: usize,
-    /// The machine runs on battery: readers step back for other programs.
+    /// The machine runs on battery: one thread reads, and steps back for other programs.
     pub on_battery: bool,
 }

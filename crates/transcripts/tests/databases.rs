@@ -7,6 +7,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use proptest::prelude::*;
 use rusqlite::Connection;
@@ -358,11 +359,8 @@ fn a_stop_is_obeyed_and_what_was_read_is_remembered() {
     let home = OpenCode::new();
     let store = store();
     drop(filled(&home, 200));
-    let asked = std::cell::Cell::new(0);
-    let stop = || {
-        asked.set(asked.get() + 1);
-        asked.get() > 150
-    };
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let stop = || asked.fetch_add(1, Relaxed) >= 150;
     let problem = harvest(&home.request, Some(&store), &stop).unwrap_err();
     assert_eq!(problem.code, "harvest_cancelled");
     let harvest = check(&home, &store);
@@ -418,29 +416,27 @@ fn a_harvest_can_be_stopped_within_one_session() {
         said(&db, "ses_1", minute, &format!("request {minute}"));
         answered(&db, "ses_1", minute, &[text("done")]);
     }
-    let asked = std::cell::Cell::new(0);
+    let asked = std::sync::atomic::AtomicUsize::new(0);
     let stop_at = |limit: usize| {
-        asked.set(0);
+        asked.store(0, Relaxed);
         let store = store();
         let outcome = harvest(&home.request, Some(&store), &|| {
-            asked.set(asked.get() + 1);
-            asked.get() > limit
+            asked.fetch_add(1, Relaxed) >= limit
         });
         outcome.map(|harvest| harvest.sessions.len())
     };
     assert_eq!(stop_at(usize::MAX), Ok(1));
     // Often enough for a session of four hundred messages.
-    assert!(asked.get() > 5, "{}", asked.get());
-    for limit in 0..asked.get() - 1 {
+    assert!(asked.load(Relaxed) > 5, "{}", asked.load(Relaxed));
+    for limit in 0..asked.load(Relaxed) - 1 {
         let problem = stop_at(limit).expect_err("it was stopped");
         assert_eq!(problem.code, "harvest_cancelled", "after {limit}");
     }
     // What was stopped in the middle is not remembered as read.
     let store = store();
-    let asked = std::cell::Cell::new(0);
+    let asked = std::sync::atomic::AtomicUsize::new(0);
     let stopped = harvest(&home.request, Some(&store), &|| {
-        asked.set(asked.get() + 1);
-        asked.get() > 3
+        asked.fetch_add(1, Relaxed) >= 3
     });
     assert!(stopped.is_err());
     let found = check(&home, &store);

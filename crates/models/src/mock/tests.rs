@@ -4,7 +4,7 @@ use skillopt_core::document::TargetKind;
 use skillopt_core::task::{Judge, Task};
 
 use super::*;
-use crate::parse::{Expect, Mined, Parsed, Proposed, parse};
+use skillopt_core::reply::{Expect, Mined, Parsed, Proposed, parse};
 
 fn call(subject: Subject, sample: u32) -> Call {
     Call {

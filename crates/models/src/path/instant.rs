@@ -11,7 +11,7 @@ use super::Reply;
 use super::run::{Heard, Row, Run, state_of};
 use crate::backend::{RawReply, Usage};
 use crate::error::CallError;
-use crate::parse::{Expect, parse};
+use skillopt_core::reply::{Expect, parse};
 
 /// Rows per transaction.
 const BATCH: usize = 128;

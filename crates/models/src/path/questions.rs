@@ -15,7 +15,7 @@ use super::run::{Heard, Run, Stop};
 use crate::backend::{Backend, Usage};
 use crate::error::CallError;
 use crate::handoff::{Answer, Handoff, Question, id};
-use crate::parse::{Expect, Unreadable, parse};
+use skillopt_core::reply::{Expect, Unreadable, parse};
 
 impl Run {
     /// Takes the answer from its file, or leaves the row waiting for it.

@@ -18,7 +18,7 @@ use crate::backend::{Backend, Usage};
 use crate::budget::Budget;
 use crate::cancel::CancelToken;
 use crate::error::{CallError, Cap};
-use crate::parse::{Expect, Parsed, Unreadable, parse};
+use skillopt_core::reply::{Expect, Parsed, Unreadable, parse};
 
 /// Calls in a row that fail for want of a provider before it is left alone for this pass.
 const FAILURES_IN_A_ROW: u32 = 4;

@@ -18,8 +18,8 @@ use super::stop::UnderWay;
 use crate::backend::{Backend, Finish, RawReply};
 use crate::budget::Reservation;
 use crate::error::{CallError, Cap, Wait};
-use crate::parse::{Expect, LONGEST_REPLY, Unreadable, parse};
 use crate::price::Price;
+use skillopt_core::reply::{Expect, LONGEST_REPLY, Unreadable, parse};
 
 /// How long a backend has to end what was dropped, before its future is.
 const END: Duration = Duration::from_secs(5);

@@ -10,13 +10,13 @@ mod proposed;
 
 use std::fmt;
 
+use crate::call::Subject;
+use crate::edit::Edit;
+use crate::task::Check;
+use crate::text::head;
+use crate::tool::ToolReply;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use skillopt_core::call::Subject;
-use skillopt_core::edit::Edit;
-use skillopt_core::task::Check;
-use skillopt_core::text::head;
-use skillopt_core::tool::ToolReply;
 
 use json::Found;
 

@@ -1,6 +1,6 @@
+use crate::edit::EditOp;
 use proptest::prelude::*;
 use serde_json::json;
-use skillopt_core::edit::EditOp;
 
 use super::*;
 
