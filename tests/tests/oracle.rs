@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -61,8 +62,17 @@ fn digests(source: &str) -> (Vec<Value>, Value) {
     (lines, counts)
 }
 
-/// `(session, prompts)` of the oracle, without what an optimizer made and without sub-agents.
-fn expected(source: &str) -> Vec<(String, Vec<String>)> {
+/// A session of the oracle.
+struct Typed {
+    id: String,
+    prompts: Vec<String>,
+    directory: String,
+    /// `None` where the oracle does not say.
+    branch: Option<String>,
+}
+
+/// The sessions of the oracle, without what an optimizer made and without sub-agents.
+fn expected(source: &str) -> Vec<Typed> {
     let oracle: Value =
         serde_json::from_slice(&std::fs::read(fixtures().join("ground-truth.json")).unwrap())
             .unwrap();
@@ -71,17 +81,43 @@ fn expected(source: &str) -> Vec<(String, Vec<String>)> {
         .unwrap()
         .iter()
         .filter(|(_, session)| session["engine"] != true && session["subagent"] != true)
-        .map(|(id, session)| {
-            let prompts = session["prompts"].as_array().unwrap();
-            (
-                id.clone(),
-                prompts
-                    .iter()
-                    .map(|prompt| prompt.as_str().unwrap().to_owned())
-                    .collect(),
-            )
+        .map(|(id, session)| Typed {
+            id: id.clone(),
+            prompts: session["prompts"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|prompt| prompt.as_str().unwrap().to_owned())
+                .collect(),
+            directory: session["cwd"].as_str().unwrap().to_owned(),
+            branch: session["branch"].as_str().map(str::to_owned),
         })
         .collect()
+}
+
+/// Compares with `fixtures/digests/`, or writes it when `SKILLOPT_WRITE_PAGES` is set. Every one of
+/// them was looked at beside the transcript it is made of.
+fn same_as_written(source: &str, digests: &[Value], counts: &Value) {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/digests/{source}.json"));
+    let all = serde_json::json!({ "digests": digests, "counts": counts });
+    let found = serde_json::to_string_pretty(&all).unwrap() + "\n";
+    let mut found = found.replace(fixtures().to_str().unwrap(), "[transcripts]");
+    // Its transcripts have no times: those of the files stand there.
+    if source == "cursor" {
+        let written = digests[0]["ended_at"].as_str().unwrap();
+        found = found.replace(written, "[when the file was written]");
+    }
+    if std::env::var_os("SKILLOPT_WRITE_PAGES").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let mut file = std::fs::File::create(&path).unwrap();
+        file.write_all(found.as_bytes()).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(
+        written, found,
+        "look at what changed, then run this test with SKILLOPT_WRITE_PAGES=1"
+    );
 }
 
 fn exact(source: &str) {
@@ -91,9 +127,16 @@ fn exact(source: &str) {
         .iter()
         .map(|digest| digest["session_id"].as_str().unwrap())
         .collect();
-    let wanted: BTreeSet<&str> = expected.iter().map(|(id, _)| id.as_str()).collect();
+    let wanted: BTreeSet<&str> = expected.iter().map(|typed| typed.id.as_str()).collect();
     assert_eq!(ids, wanted);
-    for (id, prompts) in &expected {
+    assert_eq!(found.len(), expected.len(), "each once");
+    for Typed {
+        id,
+        prompts,
+        directory,
+        branch,
+    } in &expected
+    {
         let digest = found
             .iter()
             .find(|digest| digest["session_id"] == id.as_str())
@@ -109,11 +152,30 @@ fn exact(source: &str) {
             .map(|prompt| prompt.as_str().unwrap())
             .collect();
         assert_eq!(found, redacted, "{id}");
+        assert_eq!(digest["n_user_turns"], prompts.len(), "{id}");
+        assert_eq!(digest["project"], directory.as_str(), "{id}");
+        if let Some(branch) = branch {
+            assert_eq!(digest["git_branch"], branch.as_str(), "{id}");
+        }
     }
     assert!(
         !counts["skipped"].as_array().unwrap().is_empty(),
         "what was left out is counted"
     );
+    same_as_written(source, &found, &counts);
+}
+
+#[test]
+fn every_agent_is_in_the_oracle_and_in_this_file() {
+    let oracle: Value =
+        serde_json::from_slice(&std::fs::read(fixtures().join("ground-truth.json")).unwrap())
+            .unwrap();
+    let digests = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/digests");
+    for agent in skillopt_core::agent::Agent::ALL {
+        assert!(oracle[agent.id()].is_object(), "{agent}");
+        let snapshot = digests.join(format!("{}.json", agent.id()));
+        assert!(snapshot.is_file(), "{agent} has no snapshot");
+    }
 }
 
 #[test]

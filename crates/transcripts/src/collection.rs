@@ -84,6 +84,15 @@ pub(crate) struct Place {
     pub(crate) by_project: bool,
 }
 
+impl Place {
+    /// What the files of a database look like now. Folders are read file by file, and have none.
+    fn looks(&self) -> Option<DatabaseFiles> {
+        self.database
+            .then(|| DatabaseFiles::of(&self.path).ok())
+            .flatten()
+    }
+}
+
 /// Why a store was not read to its end.
 enum Stopped {
     /// Something about the store, which is counted.
@@ -187,8 +196,15 @@ impl Gathering<'_> {
         let mut gathered = Gathered::new();
         let mut outcome = Ok(Whole::default());
         for _ in 0..ATTEMPTS {
+            let before = place.looks();
             let sessions = &mut remembered.sessions;
             outcome = self.attempt(place, sessions, &mut keeper, &mut gathered, harvest);
+            // What was found wrong with a file that changed meanwhile says nothing.
+            if let Err(Stopped::Because(reason)) = &mut outcome
+                && place.looks() != before
+            {
+                *reason = Reason::BusyDatabase;
+            }
             match outcome {
                 Err(Stopped::Because(Reason::BusyDatabase)) => {}
                 _ => break,

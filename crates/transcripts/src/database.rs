@@ -121,7 +121,24 @@ impl Database {
             way,
         };
         database.begin().map_err(|error| why(&error))?;
+        database.is_whole()?;
         Ok(database)
+    }
+
+    /// A file that ends in the middle of a page was cut. SQLite takes the rest of that page for
+    /// zeros, and its rows for absent.
+    fn is_whole(&self) -> Result<(), Reason> {
+        let page: u32 = self
+            .connection
+            .query_row("PRAGMA page_size", [], |row| row.get(0))
+            .map_err(|error| why(&error))?;
+        match self.way {
+            Way::FileAlone if !self.files.main.size.is_multiple_of(page.into()) => {
+                Err(Reason::DamagedDatabase)
+            }
+            // What is missing of the file may be in the log.
+            Way::FileAlone | Way::Shared | Way::LogWithoutIndex => Ok(()),
+        }
     }
 
     fn begin(&self) -> rusqlite::Result<()> {

@@ -48,7 +48,7 @@ mod repair;
 mod scalars;
 mod shapes;
 
-use repair::repair;
+pub(crate) use repair::repair;
 pub(crate) use scalars::{Flag, Moment, Number, Present, Text};
 pub(crate) use shapes::{Content, Keys, List, Object, TextOr};
 

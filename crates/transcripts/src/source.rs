@@ -5,8 +5,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use crate::lines::Limits;
 
-/// Window a compressed file may ask for, as a power of two: 8 MiB.
-const WINDOW: u32 = 23;
+/// Window that compressed bytes may ask for, as a power of two: 8 MiB.
+pub(crate) const WINDOW: u32 = 23;
 /// No words shrink to less than one byte in so many.
 const LARGEST_RATIO: u64 = 200;
 /// What a compressed file of any size may hold.

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 use skillopt_core::agent::Agent;
-use skillopt_transcripts::{Harvest, Reason, Scope};
+use skillopt_transcripts::{Author, Harvest, Reason, Scope};
 
 #[path = "support/homes.rs"]
 mod homes;
@@ -295,6 +295,82 @@ fn replaced_history_is_not_read_again() {
     ]);
     assert_eq!(prompts(&harvest), [["first", "second"]]);
     assert_eq!(left_out(&harvest, Reason::Compaction), 2);
+}
+
+#[test]
+fn the_summary_of_a_long_conversation_is_no_answer() {
+    let compacted = || {
+        record(
+            3,
+            "compacted",
+            r#"{"message":"Here is the summary: It went well."}"#,
+        )
+    };
+    let shown =
+        |minute, words: &str| event(minute, "agent_message", &format!(r#","message":"{words}""#));
+    for (lines, expected) in [
+        // Both forms of an answer, then the summary in one of them, of today and of before.
+        (
+            vec![
+                item(1, "UserMessage", "u1", "Print the numbers"),
+                item(2, "AgentMessage", "a1", "Done."),
+                response(2, "assistant", "Done."),
+                response(3, "assistant", "It went well."),
+                compacted(),
+            ],
+            "Done.",
+        ),
+        (
+            vec![
+                said(1, "Print the numbers"),
+                response(2, "assistant", "Done."),
+                shown(2, "Done."),
+                response(3, "assistant", "It went well."),
+                compacted(),
+            ],
+            "Done.",
+        ),
+        // In the middle of an answer.
+        (
+            vec![
+                said(1, "Print the numbers"),
+                shown(2, "Let me look."),
+                response(2, "assistant", "Let me look."),
+                response(3, "assistant", "It went well."),
+                compacted(),
+                shown(4, "Done."),
+                response(4, "assistant", "Done."),
+            ],
+            "Done.",
+        ),
+        // The summary was not written by this program, or nothing tells what was shown.
+        (
+            vec![
+                said(1, "Print the numbers"),
+                shown(2, "Done."),
+                response(2, "assistant", "Done."),
+                compacted(),
+            ],
+            "Done.",
+        ),
+        (
+            vec![
+                response(1, "user", "Print the numbers"),
+                response(2, "assistant", "Done."),
+                compacted(),
+            ],
+            "Done.",
+        ),
+    ] {
+        let harvest = one(&[vec![meta(THREAD, "")], lines.clone()].concat());
+        let answers: Vec<&str> = harvest.sessions[0]
+            .turns
+            .iter()
+            .filter(|turn| turn.author == Author::Assistant)
+            .map(|turn| turn.text.as_str())
+            .collect();
+        assert_eq!(answers, [expected], "{lines:#?}");
+    }
 }
 
 #[test]

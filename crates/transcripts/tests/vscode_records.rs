@@ -79,6 +79,24 @@ fn the_example_of_the_reference() {
 }
 
 #[test]
+fn what_a_change_puts_in_is_mended_or_said_to_be_damaged() {
+    let begun = r#"{"kind":0,"v":{"sessionId":"c9","requests":[]}}"#;
+    let more = |words: &str| {
+        format!(
+            r#"{{"kind":2,"k":["requests"],"v":[{{"requestId":"r","message":{{"text":{words}}},"timestamp":1767607260000,"response":[]}}]}}"#
+        )
+    };
+    // Half of a surrogate pair, as JavaScript writes it when a text is cut inside an emoji.
+    let harvest = read(&[begun, &more(r#""cut \ud83d""#)]);
+    assert_eq!(prompts(&harvest), [["cut \u{FFFD}"]]);
+    assert_eq!(skipped(&harvest, Agent::Vscode, Reason::Repaired), 1);
+    // A number that is none of any language.
+    let harvest = read(&[begun, &more(&"9".repeat(5000)), &more("\"after\"")]);
+    assert_eq!(prompts(&harvest), [["after"]]);
+    assert_eq!(skipped(&harvest, Agent::Vscode, Reason::Malformed), 1);
+}
+
+#[test]
 fn a_session_in_one_piece_on_one_line_and_on_many() {
     let whole = chat(&[request(1, "first", SAID), request(2, "second", "")]);
     let value: serde_json::Value = serde_json::from_str(&whole).unwrap();

@@ -22,7 +22,7 @@ use crate::rules::Kept;
 use crate::skills;
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// Most forms of messages that wait at a time.
 const WAITING_LIMIT: usize = 64;
@@ -43,6 +43,10 @@ pub(crate) struct State {
     /// When a file of a version before September 2025 was begun.
     began: Option<Instant>,
     waiting: Vec<Waiting>,
+    /// The file says which messages of the agent were shown.
+    tells: bool,
+    /// How many more messages the agent wrote than were shown, since the last summary.
+    untold: i64,
 }
 
 /// The forms a message can have, best first.
@@ -97,6 +101,9 @@ impl Reader {
             head => head,
         };
         if head != Head::Parse {
+            if head == Head::Skip(Reason::Compaction) {
+                self.state.compacted(recorder);
+            }
             return count(head, recorder);
         }
         let Some(record) = parsed::<Record<'_>>(line, &mut self.spare, recorder) else {
@@ -227,6 +234,7 @@ impl State {
         match &*payload.role {
             "assistant" => {
                 self.choose(recorder);
+                self.untold += 1;
                 recorder.reply(&payload.id, at, &joined(&payload.content));
             }
             "user" => match words_of(payload) {
@@ -252,6 +260,7 @@ impl State {
             }
             "agent_message" => {
                 self.choose(recorder);
+                self.told();
                 recorder.reply("", at, &payload.message);
             }
             "turn_aborted" => {
@@ -298,6 +307,7 @@ impl State {
             }
             "AgentMessage" => {
                 self.choose(recorder);
+                self.told();
                 recorder.reply(&item.id, at, &joined(&item.content));
             }
             "FileChange" => {
@@ -332,6 +342,21 @@ impl State {
             at,
             kept: recorder.keep(words),
         });
+    }
+
+    /// The person was shown a message of the agent.
+    fn told(&mut self) {
+        self.tells = true;
+        self.untold -= 1;
+    }
+
+    /// A long conversation was replaced by a summary. The agent wrote that as its last message, and
+    /// showed it to nobody.
+    fn compacted(&mut self, recorder: &mut Recorder<'_>) {
+        if self.tells && self.untold > 0 {
+            recorder.no_answer();
+        }
+        self.untold = 0;
     }
 
     /// The agent says or does something: what waits is all there is of the messages before it.

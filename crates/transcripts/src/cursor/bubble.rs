@@ -8,6 +8,9 @@ use crate::lenient::{Content, Moment, Number, Object, Text, parse};
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Chat<'a> {
+    /// The version of its format.
+    #[serde(rename = "_v")]
+    pub(super) format: Number,
     pub(super) created_at: Moment,
     #[serde(borrow)]
     pub(super) conversation: Content<'a, Bubble<'a>>,

@@ -161,6 +161,7 @@ impl Editor {
                 let Ok((chat, _)) = parse::<Chat<'_>>(value, &mut spare) else {
                     return recorder.skip(Reason::Malformed);
                 };
+                recorder.format(chat.format);
                 recorder.time(chat.created_at.0);
                 short(&chat.current_bubble_id).clone_into(&mut back_to);
                 if let Content::Blocks(conversation) = &chat.conversation {

@@ -13,7 +13,7 @@ use crate::record::parsed;
 use crate::{skills, words};
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// What Cursor puts around the words a person typed.
 const QUERY: (&str, &str) = ("<user_query>", "</user_query>");

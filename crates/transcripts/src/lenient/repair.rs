@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// Puts `line` into `spare` with everything that is no text replaced; `false` when all of it is.
-pub(super) fn repair(line: &[u8], spare: &mut Vec<u8>) -> bool {
+pub(crate) fn repair(line: &[u8], spare: &mut Vec<u8>) -> bool {
     spare.clear();
     let text = String::from_utf8_lossy(line);
     let mut changed = matches!(text, Cow::Owned(_));

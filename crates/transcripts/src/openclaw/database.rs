@@ -14,6 +14,7 @@ use crate::files::State;
 use crate::reading::{Counts, Recorder};
 use crate::reason::Reason;
 use crate::scope::Project;
+use crate::source::WINDOW;
 use crate::tree_log::Reader;
 
 /// What the table of sessions was called, the newest name first.
@@ -160,10 +161,10 @@ impl Sessions {
             let packed = bytes(row.get_ref(2)?);
             match (plain, packed) {
                 (Some(event), _) => reader.line(event, recorder),
-                (None, Some(packed)) if unpack(packed, &mut unpacked) => {
-                    reader.line(&unpacked, recorder);
-                }
-                (None, Some(_)) => recorder.skip(Reason::Malformed),
+                (None, Some(packed)) => match unpack(packed, &mut unpacked) {
+                    Ok(()) => reader.line(&unpacked, recorder),
+                    Err(reason) => recorder.skip(reason),
+                },
                 (None, None) => recorder.skip(Reason::ValueTooLong),
             }
         }
@@ -172,14 +173,18 @@ impl Sessions {
     }
 }
 
-/// Unpacks an event; whether all of it could be.
-fn unpack(packed: &[u8], into: &mut Vec<u8>) -> bool {
+/// Unpacks an event.
+fn unpack(packed: &[u8], into: &mut Vec<u8>) -> Result<(), Reason> {
     into.clear();
-    let Ok(decoder) = zstd::stream::read::Decoder::with_buffer(packed) else {
-        return false;
-    };
+    let damaged = |_| Reason::Malformed;
+    let mut decoder = zstd::stream::read::Decoder::with_buffer(packed).map_err(damaged)?;
+    decoder.window_log_max(WINDOW).map_err(damaged)?;
     let limit = VALUE_LIMIT as u64;
-    decoder.take(limit + 1).read_to_end(into).is_ok() && into.len() <= VALUE_LIMIT
+    decoder.take(limit + 1).read_to_end(into).map_err(damaged)?;
+    if into.len() > VALUE_LIMIT {
+        return Err(Reason::ValueTooLong);
+    }
+    Ok(())
 }
 
 impl Collection for Option<Sessions> {

@@ -76,7 +76,8 @@ pub(crate) fn places(home: &Path) -> Vec<Place> {
         .flatten()
         .flatten()
         .map(|agent| agent.path().join(DATABASE))
-        .filter(|path| path.exists())
+        // One that leads to itself is there, and is said to be unreadable.
+        .filter(|path| path.symlink_metadata().is_ok())
         .collect();
     databases.sort_unstable();
     databases

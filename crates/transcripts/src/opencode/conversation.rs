@@ -210,17 +210,17 @@ impl<'c, 'r> Conversation<'c, 'r> {
         }
     }
 
-    /// A message that is larger than what is read of one.
-    pub(super) fn message_too_long(&mut self) {
+    /// A message that cannot be read.
+    pub(super) fn no_message(&mut self, reason: Reason) {
         self.end_message();
         self.now = Now::PassedOver;
-        self.recorder.skip(Reason::ValueTooLong);
+        self.recorder.skip(reason);
     }
 
-    /// A part that is larger than what is read of one.
-    pub(super) fn part_too_long(&mut self) {
+    /// A part that cannot be read.
+    pub(super) fn no_part(&mut self, reason: Reason) {
         if !matches!(self.now, Now::Nothing | Now::PassedOver) {
-            self.recorder.skip(Reason::ValueTooLong);
+            self.recorder.skip(reason);
         }
     }
 

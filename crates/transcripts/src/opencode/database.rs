@@ -294,7 +294,7 @@ impl OpenCode {
                 let created = number(row.get_ref(1)?).instant();
                 match bytes(row.get_ref(4)?) {
                     Some(data) => conversation.message(id, created, data),
-                    None => conversation.message_too_long(),
+                    None => conversation.no_message(Reason::ValueTooLong),
                 }
             }
             if number(row.get_ref(8)?).0 != Some(1) {
@@ -305,7 +305,7 @@ impl OpenCode {
             parts.add(number(row.get_ref(5)?), size);
             match bytes(row.get_ref(7)?) {
                 Some(data) => conversation.part(data),
-                None if size > 0 => conversation.part_too_long(),
+                None if size > 0 => conversation.no_part(Reason::ValueTooLong),
                 None => {}
             }
         }

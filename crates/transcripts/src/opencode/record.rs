@@ -108,6 +108,8 @@ pub(super) struct Session<'a> {
     #[serde(borrow)]
     pub(super) id: Text<'a>,
     pub(super) directory: Text<'a>,
+    /// Version of the program that began it.
+    pub(super) version: Text<'a>,
     #[serde(rename = "parentID")]
     pub(super) parent: Present,
     pub(super) time: Object<Times>,

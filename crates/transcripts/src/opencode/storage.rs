@@ -4,6 +4,7 @@
 //! `part/<message>/<part>.json`. Nothing in them says that a message has changed, so what every file
 //! looks like is the version of a session.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -40,8 +41,21 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn Collection>, Reason> {
 impl Collection for Storage {
     fn list(&mut self, _: &Project, counts: &mut Counts) -> Result<Vec<Listed>, Reason> {
         let mut listed = Vec::new();
-        for project in entries(&self.root.join("session")) {
-            for path in files_in(&project) {
+        let mut met = HashSet::new();
+        let root = self.root.join("session");
+        for project in entries(&root, &mut |reason| counts.add(reason)) {
+            // Anything else beside the folders of projects is no business of ours.
+            let Ok(folder) = fs::canonicalize(&project) else {
+                continue;
+            };
+            if !folder.is_dir() {
+                continue;
+            }
+            if !met.insert(folder) {
+                counts.add(Reason::FolderLoop);
+                continue;
+            }
+            for path in files_in(&project, &mut |reason| counts.add(reason)) {
                 let bytes = match content(&path) {
                     Ok(bytes) => bytes,
                     Err(reason) => {
@@ -109,20 +123,23 @@ impl Storage {
         Some(path)
     }
 
-    fn messages(&self, session: &str) -> Vec<PathBuf> {
-        files_in(&self.root.join("message").join(session))
+    fn messages(&self, session: &str, left_out: &mut dyn FnMut(Reason)) -> Vec<PathBuf> {
+        files_in(&self.root.join("message").join(session), left_out)
     }
 
-    fn parts(&self, message: &Path) -> Vec<PathBuf> {
-        files_in(&self.root.join("part").join(stem(message)))
+    fn parts(&self, message: &Path, left_out: &mut dyn FnMut(Reason)) -> Vec<PathBuf> {
+        files_in(&self.root.join("part").join(stem(message)), left_out)
     }
 
     /// What all files of a session look like.
     fn version_of(&self, path: &Path, id: &str) -> State {
         let mut looks = vec![look(path)];
-        for message in self.messages(id) {
+        // What cannot be listed is counted when it is read.
+        let mut unsaid = |_| ();
+        for message in self.messages(id, &mut unsaid) {
             looks.push(look(&message));
-            looks.extend(self.parts(&message).iter().map(|part| look(part)));
+            let parts = self.parts(&message, &mut unsaid);
+            looks.extend(parts.iter().map(|part| look(part)));
         }
         let looks: Vec<&[u8]> = looks.iter().map(String::as_bytes).collect();
         version(&[], &[&sha256_parts(&looks)])
@@ -147,9 +164,10 @@ impl Storage {
         let session = parse::<Session<'_>>(&bytes, &mut spare)
             .map(|(session, _)| session)
             .unwrap_or_default();
+        recorder.version(&session.version);
         let created = session.time.0.unwrap_or_default().created.instant();
         let mut messages = Vec::new();
-        for path in self.messages(id) {
+        for path in self.messages(id, &mut |reason| recorder.skip(reason)) {
             match content(&path) {
                 Ok(data) => messages.push((order(&data), path)),
                 Err(reason) => recorder.skip(reason),
@@ -175,15 +193,15 @@ impl Storage {
                     looked_at += data.len() as u64;
                     conversation.message(&stem(path), None, &data);
                 }
-                Err(_) => conversation.message_too_long(),
+                Err(reason) => conversation.no_message(reason),
             }
-            for part in self.parts(path) {
+            for part in self.parts(path, &mut |reason| conversation.no_part(reason)) {
                 match content(&part) {
                     Ok(data) => {
                         looked_at += data.len() as u64;
                         conversation.part(&data);
                     }
-                    Err(_) => conversation.part_too_long(),
+                    Err(reason) => conversation.no_part(reason),
                 }
             }
         }
@@ -215,22 +233,34 @@ fn order(data: &[u8]) -> Order {
     }
 }
 
-/// What is in a folder, in the order of the names.
-fn entries(folder: &Path) -> Vec<PathBuf> {
-    let mut entries: Vec<PathBuf> = fs::read_dir(folder)
-        .into_iter()
+/// What is in a folder, in the order of the names. One that is not there is empty; why not everything
+/// of another one is there is told.
+fn entries(folder: &Path, left_out: &mut dyn FnMut(Reason)) -> Vec<PathBuf> {
+    let found = match fs::read_dir(folder) {
+        Ok(found) => found,
+        Err(error) => {
+            if error.kind() != std::io::ErrorKind::NotFound {
+                left_out(unopened(&error));
+            }
+            return Vec::new();
+        }
+    };
+    let mut entries: Vec<PathBuf> = found
         .flatten()
-        .flatten()
-        .take(FILE_LIMIT)
+        .take(FILE_LIMIT + 1)
         .map(|entry| entry.path())
         .collect();
+    if entries.len() > FILE_LIMIT {
+        entries.truncate(FILE_LIMIT);
+        left_out(Reason::BeyondLimit);
+    }
     entries.sort_unstable();
     entries
 }
 
 /// The files of a folder that are records.
-fn files_in(folder: &Path) -> Vec<PathBuf> {
-    let mut files = entries(folder);
+fn files_in(folder: &Path, left_out: &mut dyn FnMut(Reason)) -> Vec<PathBuf> {
+    let mut files = entries(folder, left_out);
     files.retain(|path| {
         path.extension()
             .is_some_and(|extension| extension == "json")

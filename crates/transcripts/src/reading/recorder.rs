@@ -10,6 +10,7 @@ use skillopt_core::Instant;
 use skillopt_core::agent::Agent;
 
 use super::{Answer, Exchange, Others, Place, Prompt, Reading};
+use crate::lenient::Number;
 use crate::names::{clean, hash, is_absolute, short, tool_name};
 use crate::own_calls::{self, Evidence};
 use crate::reason::Reason;
@@ -39,6 +40,8 @@ pub(crate) struct Recorder<'r> {
     reading: Reading,
     /// The open exchange's answer so far, as it stands in the file.
     raw_answer: Option<Answer>,
+    /// The one it took the place of.
+    answer_before: Option<Answer>,
     known: HashSet<u64>,
     /// What the next prompt follows; 0 when that is not known.
     after: u64,
@@ -66,6 +69,7 @@ impl<'r> Recorder<'r> {
             rules,
             reading,
             raw_answer: None,
+            answer_before: None,
             known,
             after: 0,
             following,
@@ -104,6 +108,13 @@ impl<'r> Recorder<'r> {
         let names = unknown.entry(self.reading.version.clone()).or_default();
         if different < UNKNOWN_LIMIT || names.contains_key(&name) {
             *names.entry(name).or_default() += 1;
+        }
+    }
+
+    /// The version of the log's format, where an agent names that and not its own.
+    pub(crate) fn format(&mut self, number: Number) {
+        if let Some(number) = number.0 {
+            self.version(&format!("format-{number}"));
         }
     }
 

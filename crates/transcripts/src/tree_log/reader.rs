@@ -162,6 +162,7 @@ impl State {
             return;
         }
         self.begun = true;
+        recorder.format(header.version);
         recorder.time(at);
         recorder.place(&header.cwd, "");
         if !header.parent_session.is_empty() {

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::lenient::{Content, Object, Text};
+use crate::lenient::{Content, Number, Object, Text};
 
 /// Any entry of a session, and its header.
 #[derive(Debug, Default, Deserialize)]
@@ -13,6 +13,8 @@ pub(super) struct Record<'a> {
     pub(super) id: Text<'a>,
     pub(super) parent_id: Text<'a>,
     pub(super) timestamp: Text<'a>,
+    /// Of the header: the version of the format.
+    pub(super) version: Number,
     /// Of the header.
     pub(super) cwd: Text<'a>,
     /// Of the header of a fork: the file of the session it comes from.

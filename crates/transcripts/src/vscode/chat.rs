@@ -11,6 +11,8 @@ const TEXT_LIMIT: usize = 1024 * 1024;
 /// A whole session.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Chat {
+    /// The version of its format.
+    pub(super) format: Option<i64>,
     pub(super) session_id: String,
     /// Milliseconds since 1970.
     pub(super) created: Option<i64>,
@@ -70,6 +72,7 @@ impl Part {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct RawChat<'a> {
+    version: Number,
     #[serde(borrow)]
     session_id: Text<'a>,
     creation_date: Number,
@@ -152,6 +155,7 @@ struct RawUri<'a> {
 impl From<RawChat<'_>> for Chat {
     fn from(raw: RawChat<'_>) -> Self {
         Self {
+            format: raw.version.0,
             session_id: short(&raw.session_id).to_owned(),
             created: millis(raw.creation_date),
             requests: requests(raw.requests),

@@ -4,6 +4,8 @@
 //! operation changes is named by a path of keys and positions; only those paths are followed that
 //! lead to something that is looked at.
 
+use std::cell::Cell;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -25,6 +27,20 @@ pub(super) struct Operation<'a> {
     v: Option<&'a RawValue>,
     /// From where on a list is replaced; without it things are added.
     i: Number,
+    /// What it puts in was asked for, and could not be read.
+    #[serde(skip)]
+    unreadable: Cell<bool>,
+}
+
+/// What came of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Applied {
+    /// The session is changed, or was not to be changed by one that does not fit it.
+    Yes,
+    /// No such operation is known.
+    UnknownKind,
+    /// What it puts in cannot be read; nothing was put in.
+    Unreadable,
 }
 
 /// What a path leads to. Positions are those of the request and of the part of its answer.
@@ -68,9 +84,8 @@ impl Operation<'_> {
         self.v.map_or(0, |value| value.get().len())
     }
 
-    /// Changes the session. `false` when no such operation is known; one that does not fit the
-    /// session changes nothing.
-    pub(super) fn apply(&self, chat: &mut Chat) -> bool {
+    /// Changes the session.
+    pub(super) fn apply(&self, chat: &mut Chat) -> Applied {
         let place = place(&self.keys());
         match self.kind.0 {
             Some(0) => {
@@ -81,9 +96,13 @@ impl Operation<'_> {
             Some(1) => self.set(chat, place),
             Some(2) => self.change_end(chat, place),
             Some(3) => self.delete(chat, place),
-            _ => return false,
+            _ => return Applied::UnknownKind,
         }
-        true
+        if self.unreadable.get() {
+            Applied::Unreadable
+        } else {
+            Applied::Yes
+        }
     }
 
     fn keys(&self) -> Vec<Key> {
@@ -95,11 +114,15 @@ impl Operation<'_> {
         self.k.0.iter().map(key).collect()
     }
 
-    /// What it puts in; nothing when that has another shape.
+    /// What it puts in; nothing when that has another shape, or cannot be read.
     fn value<'v, T: Deserialize<'v> + Default>(&'v self) -> T {
-        self.v
-            .and_then(|value| serde_json::from_str(value.get()).ok())
-            .unwrap_or_default()
+        let Some(value) = self.v else {
+            return T::default();
+        };
+        serde_json::from_str(value.get()).unwrap_or_else(|_| {
+            self.unreadable.set(true);
+            T::default()
+        })
     }
 
     fn set(&self, chat: &mut Chat, place: Place) {

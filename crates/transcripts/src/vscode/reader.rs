@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use skillopt_core::Instant;
 
 use super::chat::{Chat, Part, RawChat, Request};
-use super::operation::Operation;
-use crate::lenient::{NotReadable, Present, parse};
+use super::operation::{Applied, Operation};
+use crate::lenient::{NotReadable, Number, Present, parse, repair};
 use crate::meta::is_meta;
 use crate::reading::Recorder;
 use crate::reason::Reason;
@@ -16,7 +16,7 @@ use crate::record::parsed;
 use crate::session::Author;
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// The extension whose sessions these are, in small letters.
 const EXTENSION: &str = "github.copilot-chat";
@@ -75,6 +75,8 @@ impl Reader {
             if whole.len() + line.len() <= HELD_LIMIT {
                 whole.extend_from_slice(line);
                 whole.push(b'\n');
+            } else {
+                recorder.skip(Reason::BeyondLimit);
             }
             return;
         }
@@ -104,27 +106,54 @@ impl Reader {
         let Some(operation) = parsed::<Operation<'_>>(line, &mut self.spare, recorder) else {
             return;
         };
-        let State { chat, held, .. } = &mut self.state;
+        if self.state.apply(&operation, recorder) {
+            return;
+        }
+        // Half an emoji, where the editor cut a text, is seen only when the value is taken apart.
+        let (mut mended, mut spare) = (Vec::new(), Vec::new());
+        let again = repair(line, &mut mended)
+            .then(|| parse::<Operation<'_>>(&mended, &mut spare).ok())
+            .flatten();
+        let readable = again.is_some_and(|(operation, _)| self.state.apply(&operation, recorder));
+        recorder.skip(if readable {
+            Reason::Repaired
+        } else {
+            Reason::Malformed
+        });
+    }
+}
+
+impl State {
+    /// Changes the session by one operation. `false` when what it puts in cannot be read.
+    fn apply(&mut self, operation: &Operation<'_>, recorder: &mut Recorder<'_>) -> bool {
+        let Self { chat, held, .. } = self;
         if *held + operation.bytes() > HELD_LIMIT {
             // What was replaced meanwhile is held no longer.
             *held = chat.bytes();
             if *held + operation.bytes() > HELD_LIMIT {
-                return recorder.skip(Reason::BeyondLimit);
+                recorder.skip(Reason::BeyondLimit);
+                return true;
             }
         }
         *held += operation.bytes();
-        if !operation.apply(chat) {
-            let kind = operation
-                .kind
-                .0
-                .map_or("none".to_owned(), |kind| kind.to_string());
-            recorder.unknown(&format!("kind/{kind}"));
+        match operation.apply(chat) {
+            Applied::Yes => true,
+            Applied::Unreadable => false,
+            Applied::UnknownKind => {
+                let kind = operation
+                    .kind
+                    .0
+                    .map_or("none".to_owned(), |kind| kind.to_string());
+                recorder.unknown(&format!("kind/{kind}"));
+                true
+            }
         }
     }
 }
 
 impl Chat {
     fn tell(self, recorder: &mut Recorder<'_>) {
+        recorder.format(Number(self.format));
         recorder.session(&self.session_id);
         recorder.time(instant(self.created));
         for request in self.requests {

@@ -58,7 +58,7 @@ impl Recorder<'_> {
             .open_exchange()
             .is_some_and(|exchange| exchange.prompt.is_some());
         if answers && !raw.trim().is_empty() {
-            self.raw_answer = Some(Answer {
+            self.answer_before = self.raw_answer.replace(Answer {
                 id: short(id).to_owned(),
                 at,
                 place,
@@ -67,8 +67,14 @@ impl Recorder<'_> {
         }
     }
 
+    /// What the agent said last was meant for nobody; the message before it may be the answer.
+    pub(crate) fn no_answer(&mut self) {
+        self.raw_answer = self.answer_before.take();
+    }
+
     /// Makes the answer so far fit to be kept.
     pub(super) fn seal(&mut self) {
+        self.answer_before = None;
         let Some(mut answer) = self.raw_answer.take() else {
             return;
         };
