@@ -15,7 +15,7 @@ use skillopt_store::clusters::ClusterText;
 use skillopt_store::nights::{self, Outcome};
 use skillopt_store::orders::Order;
 use skillopt_store::rejected::{self, By};
-use skillopt_store::{blobs, clusters, events, locks, proposals, tasks};
+use skillopt_store::{attempts, blobs, clusters, events, locks, proposals, tasks};
 
 use crate::adopt;
 use crate::begin::{self, begin_or_resume, resumed};
@@ -99,6 +99,7 @@ fn record_stop(
     stop: &Stop,
     report: &mut NightReport,
 ) -> Result<(), Problem> {
+    report.spend = context.store.read(|db| attempts::spend(db, night))?;
     context.store.commit("night stopped", |tx| {
         let order = skillopt_store::orders::take(tx, night)?;
         match stop {
