@@ -60,10 +60,7 @@ async fn by_the_path(settings: &Settings, calls: usize) -> Duration {
     let backend = backend(settings).await;
     let path = CallPath::new(
         store,
-        Roles {
-            target: Arc::clone(&backend),
-            optimizer: backend,
-        },
+        Roles::new(Arc::clone(&backend), backend),
         Templates::default(),
         PathOptions::from_settings(settings, Prices::default()),
         CancelToken::new(),
@@ -131,10 +128,7 @@ fn main() {
         let store = Store::open(&Paths::at(root.path()), Arc::new(SystemClock));
         let path = CallPath::new(
             Arc::new(store.expect("a database")),
-            Roles {
-                target: Arc::clone(&backend),
-                optimizer: Arc::clone(&backend),
-            },
+            Roles::new(Arc::clone(&backend), Arc::clone(&backend)),
             Templates::default(),
             PathOptions::default(),
             CancelToken::new(),

@@ -2,13 +2,14 @@
 
 #![allow(clippy::disallowed_methods, reason = "a test writes its own files")]
 
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use skillopt_tests::brain::honest;
 use skillopt_tests::home::Home;
-use skillopt_tests::stub_server::{Behaviour, StubServer};
+use skillopt_tests::stub_server::{Behaviour, Request, StubServer};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_skillopt-test");
 
@@ -538,4 +539,71 @@ fn two_samples_of_a_question_are_handed_off_apart() {
     }
     assert!(twice > 0, "no question was asked for two samples");
     assert_eq!(ran.json()["outcome"], "proposed", "{}", ran.out);
+}
+
+#[test]
+fn a_night_that_stopped_says_what_it_has_spent() {
+    let home = Home::with_sample(PROGRAM);
+    let server = StubServer::start();
+    server
+        .brain(honest)
+        .script(std::iter::repeat_n(Behaviour::Answer, 5))
+        .standing(Behaviour::unauthorized());
+    let json = home.night_against(&server, &["--concurrency=1"]).json();
+    assert_eq!(json["outcome"], "deferred", "{json:#}");
+    let asked = server.asked().len() as u64;
+    assert!(asked > 5, "{asked}");
+    assert_eq!(json["spend"]["calls"].as_u64(), Some(asked), "{json:#}");
+    assert!(json["spend"]["tokens"].as_u64() > Some(0), "{json:#}");
+    let shown = home.run(&["night", "show", "--json"]).json();
+    for field in ["calls", "tokens", "cost_micros"] {
+        assert_eq!(json["spend"][field], shown["spend"][field], "{field}");
+    }
+}
+
+#[test]
+fn prompts_are_cut_to_a_small_window_and_the_night_says_so() {
+    const WINDOW: u64 = 4_400;
+    /// As a server with a window counts: three bytes are a token.
+    fn answers(request: &Request) -> Behaviour {
+        let reply = request.body["max_tokens"].as_u64().expect("a bound");
+        if request.prompt().len() as u64 / 3 + reply > WINDOW {
+            return Behaviour::too_long();
+        }
+        Behaviour::Answer
+    }
+    let night = |more: &[&str]| {
+        let home = Home::with_sample(PROGRAM);
+        // An attempt has room for it, a proposal does not have room for it besides all the rest.
+        let memory = "We write to customers in plain words.\n".repeat(160);
+        std::fs::write(home.project().join("CLAUDE.md"), memory).expect("a memory file");
+        let server = StubServer::start();
+        server
+            .brain(honest)
+            .standing(Behaviour::Decide(Arc::new(answers)));
+        let ran = home.night_against(&server, &[&["--memory=false"], more].concat());
+        (home, ran.json())
+    };
+    let (_, unknown) = night(&[]);
+    assert_eq!(
+        unknown["problem"]["code"], "context_overflow",
+        "{unknown:#}"
+    );
+
+    let window = format!("--context-tokens={WINDOW}");
+    let (home, report) = night(&[&window]);
+    assert_eq!(report["outcome"], "proposed", "{report:#}");
+    let is_cut = |text: &str| {
+        text.contains("prompts were cut by") && text.contains("bytes together, to fit the model.")
+    };
+    let notes = report["notes"].as_array().expect("notes");
+    assert!(
+        notes.iter().any(|note| note.as_str().is_some_and(is_cut)),
+        "{report:#}"
+    );
+    let shown = home.run(&["night", "show"]).out;
+    assert!(is_cut(&shown), "{shown}");
+    let staged = report["staging_dir"].as_str().expect("a folder");
+    let page = std::fs::read_to_string(Path::new(staged).join("report.md")).expect("a report");
+    assert!(is_cut(&page), "{page}");
 }

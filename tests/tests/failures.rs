@@ -113,10 +113,7 @@ async fn ask(settings: &Settings, asked: impl Fn() -> usize) -> Seen {
     };
     let path = CallPath::new(
         Arc::clone(&store),
-        Roles {
-            target: Arc::clone(&backend),
-            optimizer: backend,
-        },
+        Roles::new(Arc::clone(&backend), backend),
         Templates::default(),
         PathOptions {
             prices: Prices::default().with_given(Some(Price::flat(1.0, 1.0))),

@@ -18,6 +18,7 @@ use skillopt_app::supervisor::{ATTENTION_AFTER, ProjectState, SupervisorState};
 use skillopt_settings::{ROWS, row};
 use skillopt_tests::brain::honest;
 use skillopt_tests::home::{Home, Ran};
+use skillopt_tests::stub_cli::{Dialect, Mode, StubCli};
 use skillopt_tests::stub_server::{Behaviour, StubServer};
 
 #[path = "settings_effect/schedule_looks.rs"]
@@ -135,18 +136,30 @@ static EFFECTS: &[Effect] = &[
     effect("models.target_model", "another", asked).with(ASKED),
     effect("models.optimizer_backend", "mock", asked).with(ASKED),
     effect("models.optimizer_model", "another", asked).with(ASKED),
+    effect("models.judge_backend", "mock", graded),
+    effect("models.judge_model", "another", graded),
+    effect("models.judge_of_another_family", "false", judges),
     effect("models.endpoint", "http://127.0.0.1:9/v1", night)
         .with(&["--backend=openai_compatible", "--model=stub"]),
     effect("models.target_endpoint", "http://127.0.0.1:9/v1", asked).with(ASKED),
     effect("models.optimizer_endpoint", "http://127.0.0.1:9/v1", asked).with(ASKED),
+    effect("models.judge_endpoint", "http://127.0.0.1:9/v1", graded),
     effect("models.api_key_env", "A_KEY", asked).with(ASKED),
     effect("models.target_api_key_env", "A_KEY", asked).with(ASKED),
     effect("models.optimizer_api_key_env", "A_KEY", asked).with(ASKED),
+    effect("models.judge_api_key_env", "A_KEY", graded),
     effect("models.api", "responses", asked).with(ASKED),
+    effect("models.target_api", "responses", asked).with(ASKED),
+    effect("models.optimizer_api", "responses", asked).with(ASKED),
+    effect("models.judge_api", "responses", graded),
     effect("models.reasoning_effort", "high", asked).with(ASKED),
     effect("models.target_reasoning_effort", "high", asked).with(ASKED),
     effect("models.optimizer_reasoning_effort", "high", asked).with(ASKED),
+    effect("models.judge_reasoning_effort", "high", graded),
     effect("models.thinking", "disabled", asked).with(QWEN),
+    effect("models.target_thinking", "disabled", asked).with(QWEN),
+    effect("models.optimizer_thinking", "disabled", asked).with(QWEN),
+    effect("models.judge_thinking", "disabled", graded).with(&["--backend=qwen"]),
     effect("models.enable_thinking", "true", asked).with(QWEN),
     effect("models.region", "cn_zh", backends).with(&["--backend=minimax", "--api-key-env=A_KEY"]),
     effect("models.azure_auth", "key", backends).with(AZURE),
@@ -168,7 +181,16 @@ static EFFECTS: &[Effect] = &[
     effect("models.first_byte_seconds", "1", slow_once).with(ASKED),
     effect("models.call_seconds", "1", slow_once).with(ASKED),
     effect("models.context_tokens", "100", long_memory),
+    effect("models.optimizer_context_tokens", "100", long_memory),
+    effect("models.judge_context_tokens", "100", graded),
+    effect("models.reply_tokens", "77", asked).with(ASKED),
+    effect("models.target_reply_tokens", "77", asked).with(ASKED),
+    effect("models.optimizer_reply_tokens", "77", asked).with(ASKED),
+    effect("models.judge_reply_tokens", "77", graded),
     effect("models.temperature", "0.3", asked).with(ASKED),
+    effect("models.target_temperature", "0.3", asked).with(ASKED),
+    effect("models.optimizer_temperature", "0.3", asked).with(ASKED),
+    effect("models.judge_temperature", "0.3", graded),
     effect("models.prompts", "HOME/prompts.json", asked).with(ASKED),
     effect("models.cassette", "/nowhere/c.json", night).with(&["--backend=cassette"]),
     effect("models.handoff_dir", "questions", night).with(&["--backend=handoff"]),
@@ -477,6 +499,53 @@ fn spoiled(home: &Home, words: &[&str]) -> String {
     std::fs::write(&file, tasks.to_string()).expect("a tasks file");
     let file = format!("--tasks-file={}", file.display());
     against(&server, home, &[&[file.as_str()], words].concat())
+}
+
+/// A night of tasks whose replies, which are long, a model grades.
+fn graded(home: &Home, words: &[&str]) -> String {
+    let server = StubServer::start();
+    server.brain(|request| {
+        let reply = honest(request);
+        if reply.starts_with('{') {
+            reply
+        } else {
+            format!("{reply}\n\n{}", "It is a fine day. ".repeat(20))
+        }
+    });
+    let task = |id: &str, split: &str| {
+        json!({
+            "id": id, "project": "", "intent": format!("Write letter {id}"), "split": split,
+            "reference_kind": "rubric", "reference": "Give the reply a section called \"Risks\".",
+        })
+    };
+    let tasks = ["t2", "t3", "t4"].map(|id| task(id, "val"));
+    let tasks: Vec<_> = std::iter::once(task("t1", "train")).chain(tasks).collect();
+    let tasks = json!({"reviewed": true, "tasks": tasks});
+    let file = home.home().join("tasks.json");
+    std::fs::write(&file, tasks.to_string()).expect("a tasks file");
+    let file = format!("--tasks-file={}", file.display());
+    against(&server, home, &[&[file.as_str()], words].concat())
+}
+
+/// Who would judge what a model far away writes, where a program of another family is signed in.
+fn judges(home: &Home, words: &[&str]) -> String {
+    let program = Path::new(env!("CARGO_BIN_EXE_stub-agent"));
+    let codex = StubCli::install(Dialect::Codex, program, [Mode::Honest]);
+    let path = format!("--codex-path={}", codex.path().display());
+    let command = [
+        "backend",
+        "list",
+        "--json",
+        "--backend=openai_compatible",
+        "--endpoint=https://models.example.org/v1",
+        "--model=claude-opus-5-5",
+        "--accept-terms=codex",
+        &path,
+    ];
+    let list = run(home, &command, words).json();
+    let rows = list.as_array().expect("rows").iter();
+    rows.map(|row| format!("{}: {}\n", row["name"], row["sides"]))
+        .collect()
 }
 
 /// A night of tasks that want a tool to be called.

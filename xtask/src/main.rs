@@ -20,6 +20,7 @@ mod package;
 mod private_home;
 mod test;
 mod test_clis;
+mod test_model;
 mod ui;
 
 use std::process::ExitCode;
@@ -34,6 +35,8 @@ Usage: cargo xtask COMMAND
                              --fast  formatting, clippy and tests only
   test-clis [AGENT…]         install the real programs of agents from npm below target/, and drive each
                              against a server on this computer
+  test-model                 install llama.cpp's server with a small model below target/, and make a whole
+                             night with it
   bench [NAME…]              run the benchmarks; prints rows for docs/performance.md
   footprint                  measure what the desktop app costs while nobody looks, and its windows
   fuzz [SECONDS] [TARGET…]   fuzz the readers of hostile input, SECONDS (60) for each target
@@ -67,6 +70,7 @@ fn main() -> ExitCode {
         "demo" => demo::run(&rest),
         "test" => test::run(&rest),
         "test-clis" => test_clis::run(&rest),
+        "test-model" => test_model::run(),
         "bench" => bench::run(&rest),
         "footprint" => bench::run(&[bench::FOOTPRINT.to_owned()]),
         "fuzz" => fuzz::run(&rest),

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use skillopt_core::Problem;
+use skillopt_core::call::Side;
 use skillopt_models::path::{PathOptions, Roles};
+use skillopt_models::roles::judge;
 use skillopt_models::trial::{self, Trial};
 use skillopt_models::{Backend, Prices, Surroundings, Terms, catalogue, handoff_folder, terms};
 use skillopt_settings::{Layer, Layers, Settings};
@@ -36,7 +38,7 @@ pub struct BackendRow {
     pub name: String,
     /// What it is, one line.
     pub about: String,
-    /// What it does in a night: `target`, `optimizer`; empty when nothing.
+    /// What it does in a night: `target`, `optimizer`, `judge`; empty when nothing.
     pub sides: Vec<String>,
     /// The model that would be asked; empty when that is not known.
     pub model: String,
@@ -58,11 +60,12 @@ pub struct BackendRow {
 
 /// Lists every backend and what is missing for it. Asks no model.
 pub async fn list(app: &App, input: ListInput) -> Result<Vec<BackendRow>, Problem> {
-    let around = Around::new(app, input.project)?;
+    let around = Around::new(app, input.project).await?;
     let mut rows = Vec::new();
     for entry in catalogue::BACKENDS {
-        let sides = around.sides(entry.name);
-        let made = around.make(entry.name, sides.first().copied()).await;
+        let uses = around.uses_of(entry.name);
+        let sides: Vec<Side> = uses.iter().flat_map(|used| used.sides.clone()).collect();
+        let made = around.make(entry.name, uses.first().copied()).await;
         let (backend, problem) = match made {
             Ok(backend) => (Some(backend), None),
             Err(problem) => (None, Some(problem)),
@@ -72,10 +75,7 @@ pub async fn list(app: &App, input: ListInput) -> Result<Vec<BackendRow>, Proble
         rows.push(BackendRow {
             name: entry.name.to_owned(),
             about: entry.about.to_owned(),
-            sides: sides
-                .into_iter()
-                .map(|side| side.word().to_owned())
-                .collect(),
+            sides: words(&sides),
             model: id.as_ref().map(|id| id.model.clone()).unwrap_or_default(),
             address: id.map(|id| id.address).unwrap_or_default(),
             problem,
@@ -122,14 +122,12 @@ pub struct Accepted {
 ///
 /// Errors: `provider_unknown`, those of the settings and, when none is named, of the backends.
 pub async fn accept(app: &App, input: AcceptInput) -> Result<Accepted, Problem> {
-    let around = Around::new(app, input.project)?;
+    let around = Around::new(app, input.project).await?;
     let mut added = Vec::new();
     if input.providers.is_empty() {
-        for (name, sides) in around.used() {
-            for side in sides {
-                let made = around.make(&name, Some(side)).await?;
-                added.extend(made.terms());
-            }
+        for used in &around.used {
+            let made = around.make(&used.name, Some(used)).await?;
+            added.extend(made.terms());
         }
     }
     for provider in &input.providers {
@@ -187,7 +185,7 @@ pub struct TestInput {
 pub struct Tested {
     /// Its name in the settings.
     pub backend: String,
-    /// What it does in a night: `target`, `optimizer`; empty when nothing.
+    /// What it does in a night: `target`, `optimizer`, `judge`; empty when nothing.
     pub sides: Vec<String>,
     /// The model that was asked for.
     pub asked_model: String,
@@ -217,31 +215,24 @@ pub struct TestOutput {
 ///
 /// Errors: `backend_unknown`, and those of the settings; what is wrong with a backend is data.
 pub async fn test(app: &App, input: TestInput) -> Result<Box<TestOutput>, Problem> {
-    let around = Around::new(app, input.project)?;
-    let wanted: Vec<(String, Vec<Side>)> = match input.backend {
+    let around = Around::new(app, input.project).await?;
+    let mut tested = Vec::new();
+    match input.backend {
+        // Each is asked, also when sides are one backend with two models.
+        None => {
+            for used in &around.used {
+                tested.push(around.test(&used.name, Some(used)).await?);
+            }
+        }
         Some(name) => {
             let name = known(&name)?;
-            let sides = around.sides(&name);
-            vec![(name, sides)]
-        }
-        None => around.used(),
-    };
-    let mut tested = Vec::new();
-    for (name, sides) in wanted {
-        // Both sides may be one backend with two models; each is asked.
-        let runs: Vec<Option<Side>> = match sides.as_slice() {
-            [] => vec![None],
-            [one] => vec![Some(*one)],
-            both if around.same => vec![both.first().copied()],
-            both => both.iter().copied().map(Some).collect(),
-        };
-        for side in runs {
-            let sides = match side {
-                Some(_) if around.same => sides.clone(),
-                Some(side) => vec![side],
-                None => Vec::new(),
-            };
-            tested.push(around.test(&name, side, &sides).await?);
+            let uses = around.uses_of(&name);
+            for used in &uses {
+                tested.push(around.test(&name, Some(used)).await?);
+            }
+            if uses.is_empty() {
+                tested.push(around.test(&name, None).await?);
+            }
         }
     }
     Ok(Box::new(TestOutput {
@@ -264,20 +255,16 @@ fn known(name: &str) -> Result<String, Problem> {
     })
 }
 
-/// A side of a night.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Target,
-    Optimizer,
+fn words(sides: &[Side]) -> Vec<String> {
+    sides.iter().map(|side| side.id().to_owned()).collect()
 }
 
-impl Side {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Target => "target",
-            Self::Optimizer => "optimizer",
-        }
-    }
+/// A backend of a night and what it does there.
+struct Used {
+    name: String,
+    sides: Vec<Side>,
+    /// It judges because it is of another family than the writer, not because a setting says so.
+    found: Option<Arc<dyn Backend>>,
 }
 
 /// What backends are made from.
@@ -286,12 +273,12 @@ struct Around<'a> {
     settings: Settings,
     environment: &'a BTreeMap<String, String>,
     handoff: PathBuf,
-    /// Whether both sides of a night are one and the same.
-    same: bool,
+    /// The backends a night would use, those that are one and the same once.
+    used: Vec<Used>,
 }
 
 impl<'a> Around<'a> {
-    fn new(app: &'a App, project: Option<PathBuf>) -> Result<Self, Problem> {
+    async fn new(app: &'a App, project: Option<PathBuf>) -> Result<Self, Problem> {
         // A folder that is no project, such as the home folder, has the user's settings.
         let project = match project {
             Some(named) => app.known_project(Some(&named))?,
@@ -299,63 +286,70 @@ impl<'a> Around<'a> {
         };
         let settings = app.settings(project.as_ref())?.settings;
         let id = project.as_ref().map_or("test", |project| &project.id);
-        let same = Roles::one_backend(&settings);
-        Ok(Self {
+        let mut around = Self {
             handoff: handoff_folder(&settings, &app.paths, id, &app.directory),
             environment: &app.environment,
             app,
+            used: Roles::kinds(&settings)
+                .into_iter()
+                .map(|(name, sides)| Used {
+                    name,
+                    sides,
+                    found: None,
+                })
+                .collect(),
             settings,
-            same,
-        })
+        };
+        around.find_judge().await;
+        Ok(around)
     }
 
-    /// The backends a night would use.
-    fn used(&self) -> Vec<(String, Vec<Side>)> {
-        let [target, optimizer] = Roles::kinds(&self.settings);
-        if target == optimizer {
-            return vec![(target, vec![Side::Target, Side::Optimizer])];
+    /// Takes the judging from whoever the settings would give it to, when a night would find another judge.
+    /// Without the backends of the night there is none to be found.
+    async fn find_judge(&mut self) {
+        let Ok(Some(judge)) = judge::found(&self.settings, &self.surroundings()).await else {
+            return;
+        };
+        for used in &mut self.used {
+            used.sides.retain(|side| *side != Side::Judge);
         }
-        vec![
-            (target, vec![Side::Target]),
-            (optimizer, vec![Side::Optimizer]),
-        ]
+        self.used.retain(|used| !used.sides.is_empty());
+        self.used.push(Used {
+            name: judge.id().kind,
+            sides: vec![Side::Judge],
+            found: Some(judge),
+        });
     }
 
     /// What `name` does in a night.
-    fn sides(&self, name: &str) -> Vec<Side> {
-        let [target, optimizer] = Roles::kinds(&self.settings);
-        let mut sides = Vec::new();
-        if target == name {
-            sides.push(Side::Target);
-        }
-        if optimizer == name {
-            sides.push(Side::Optimizer);
-        }
-        sides
+    fn uses_of(&self, name: &str) -> Vec<&Used> {
+        self.used.iter().filter(|used| used.name == name).collect()
     }
 
-    async fn make(&self, name: &str, side: Option<Side>) -> Result<Arc<dyn Backend>, Problem> {
-        let settings = match side {
-            Some(_) => self.settings.clone(),
-            None => self.settings_for_another(name),
-        };
-        let around = Surroundings {
+    fn surroundings(&self) -> Surroundings<'_> {
+        Surroundings {
             environment: self.environment,
             keyring: &self.app.keyring,
             handoff: self.handoff.clone(),
             agents: Some(self.app.paths.agents()),
             clock: Arc::clone(&self.app.clock),
             cancel: &self.app.cancel,
+        }
+    }
+
+    /// `name` as a night uses it; or as it would be if it were chosen.
+    async fn make(&self, name: &str, used: Option<&Used>) -> Result<Arc<dyn Backend>, Problem> {
+        if let Some(Used {
+            found: Some(judge), ..
+        }) = used
+        {
+            return Ok(Arc::clone(judge));
+        }
+        let (settings, side) = match used.and_then(|used| used.sides.first()) {
+            Some(side) => (self.settings.clone(), *side),
+            None => (self.settings_for_another(name), Side::Target),
         };
-        Roles::one_from_settings(
-            &settings,
-            match side {
-                Some(Side::Optimizer) => skillopt_core::call::Side::Optimizer,
-                Some(Side::Target) | None => skillopt_core::call::Side::Target,
-            },
-            &around,
-        )
-        .await
+        Roles::one_from_settings(&settings, side, &self.surroundings()).await
     }
 
     /// The settings with another backend. What belongs to the configured one (its address, its key, its
@@ -380,31 +374,45 @@ impl<'a> Around<'a> {
             target_model: usual.target_model,
             target_endpoint: usual.target_endpoint,
             target_api_key_env: usual.target_api_key_env,
+            target_api: usual.target_api,
             target_reasoning_effort: usual.target_reasoning_effort,
+            target_thinking: usual.target_thinking,
+            target_reply_tokens: usual.target_reply_tokens,
+            target_temperature: usual.target_temperature,
             optimizer_backend: usual.optimizer_backend,
             optimizer_model: usual.optimizer_model,
             optimizer_endpoint: usual.optimizer_endpoint,
             optimizer_api_key_env: usual.optimizer_api_key_env,
+            optimizer_api: usual.optimizer_api,
             optimizer_reasoning_effort: usual.optimizer_reasoning_effort,
+            optimizer_thinking: usual.optimizer_thinking,
+            optimizer_context_tokens: usual.optimizer_context_tokens,
+            optimizer_reply_tokens: usual.optimizer_reply_tokens,
+            optimizer_temperature: usual.optimizer_temperature,
+            judge_backend: usual.judge_backend,
+            judge_model: usual.judge_model,
+            judge_endpoint: usual.judge_endpoint,
+            judge_api_key_env: usual.judge_api_key_env,
+            judge_api: usual.judge_api,
+            judge_reasoning_effort: usual.judge_reasoning_effort,
+            judge_thinking: usual.judge_thinking,
+            judge_context_tokens: usual.judge_context_tokens,
+            judge_reply_tokens: usual.judge_reply_tokens,
+            judge_temperature: usual.judge_temperature,
             ..self.settings.clone()
         }
     }
 
-    async fn test(
-        &self,
-        name: &str,
-        side: Option<Side>,
-        sides: &[Side],
-    ) -> Result<Tested, Problem> {
+    async fn test(&self, name: &str, used: Option<&Used>) -> Result<Tested, Problem> {
         let mut tested = Tested {
             backend: name.to_owned(),
-            sides: sides.iter().map(|side| side.word().to_owned()).collect(),
+            sides: used.map(|used| words(&used.sides)).unwrap_or_default(),
             asked_model: String::new(),
             address: String::new(),
             trial: None,
             problem: None,
         };
-        let backend = match self.make(name, side).await {
+        let backend = match self.make(name, used).await {
             Ok(backend) => backend,
             Err(problem) => {
                 tested.problem = Some(problem);
@@ -418,8 +426,11 @@ impl<'a> Around<'a> {
         if backend.handoff().is_some() {
             return Ok(tested);
         }
-        let options =
+        let mut options =
             PathOptions::from_settings(&self.settings, Prices::load(&self.app.paths.config)?);
+        // The question is put as an attempt is, in the manner of the side that is tested.
+        let side = used.and_then(|used| used.sides.first().copied());
+        options.sides.target = *options.sides.get(side.unwrap_or(Side::Target));
         let clock = Arc::clone(&self.app.clock);
         match trial::ask(backend, options, clock, &self.app.cancel).await? {
             Ok(trial) => tested.trial = Some(trial),

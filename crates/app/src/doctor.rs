@@ -282,7 +282,7 @@ async fn backends(context: &skillopt_sleep::Context, as_scheduled: bool) -> Find
     match skillopt_sleep::run::who_answers(context).await {
         Ok(answering) => {
             let detail =
-                json!({"target": answering.target, "optimizer": answering.optimizer});
+                json!({"target": answering.target, "optimizer": answering.optimizer, "judge": answering.judge});
             if let Some(terms) = answering.terms.first() {
                 return bad("models", &terms.problem());
             }

@@ -303,7 +303,7 @@ pub async fn record(app: &App, input: RecordInput) -> Result<Recorded, Problem> 
     })?;
     let context = app.night(project.ok_or_else(crate::project::not_registered)?)?;
     let roles = skillopt_sleep::run::backends(&context).await?;
-    let ids = json!({"target": roles.target.id(), "optimizer": roles.optimizer.id()});
+    let ids = roles.ids();
     if roles.simulated() || night.pins.get("backends") != Some(&ids) {
         return Err(Problem::permanent(
             "night_not_recordable",

@@ -33,14 +33,31 @@ pub struct Message {
     pub text: String,
 }
 
-/// Which side of the night asks. Optimizer and target may be different backends and models.
+/// Which side of the night is asked. Each may be another backend and model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
     /// The model whose work the documents should improve: attempts.
     Target,
-    /// The model that mines, judges and reflects.
+    /// The model that mines and reflects.
     Optimizer,
+    /// The model that grades replies by a rubric; the optimizer unless it is said, or found, otherwise.
+    Judge,
+}
+
+impl Side {
+    /// Every side.
+    pub const ALL: [Self; 3] = [Self::Target, Self::Optimizer, Self::Judge];
+
+    /// Its stable word: `target`, `optimizer` or `judge`.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Target => "target",
+            Self::Optimizer => "optimizer",
+            Self::Judge => "judge",
+        }
+    }
 }
 
 /// One failure shown to the optimizer. Texts are cut and redacted.
@@ -153,7 +170,8 @@ impl Subject {
     pub const fn side(&self) -> Side {
         match self {
             Self::Attempt { .. } => Side::Target,
-            Self::Mine { .. } | Self::Judge { .. } | Self::Reflect { .. } => Side::Optimizer,
+            Self::Mine { .. } | Self::Reflect { .. } => Side::Optimizer,
+            Self::Judge { .. } => Side::Judge,
         }
     }
 }

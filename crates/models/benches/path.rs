@@ -43,10 +43,7 @@ fn night(tasks: u32, runtime: &tokio::runtime::Runtime) {
             nights::begin(tx, &project.id, nights::Kind::Run, &serde_json::json!({}))
         })
         .expect("a night");
-    let roles = Roles {
-        target: Arc::new(Mock),
-        optimizer: Arc::new(Mock),
-    };
+    let roles = Roles::new(Arc::new(Mock), Arc::new(Mock));
     let path = CallPath::new(
         store,
         roles,

@@ -38,6 +38,12 @@ struct File {
     format: String,
     target: Recorded,
     optimizer: Recorded,
+    /// `None` when it was the optimizer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    judge: Option<Recorded>,
+    /// What was said of the choice of the judge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    judge_note: Option<String>,
     replies: Vec<Row>,
 }
 
@@ -141,9 +147,9 @@ pub fn save(
     redactor: &Redactor,
     file: &Path,
 ) -> Result<usize, Problem> {
-    let mut recorded = [Side::Target, Side::Optimizer].map(|side| {
+    let mut recorded = Side::ALL.map(|side| {
         let backend = roles.of(side);
-        Recorded {
+        let recorded = Recorded {
             id: backend.id(),
             paid: backend.paid(),
             local: backend.local(),
@@ -153,19 +159,22 @@ pub fn save(
             provider: backend.provider(),
             unheard: backend.unheard(),
             recording: Recording::default(),
-        }
+        };
+        (side, recorded)
     });
     let most_tries = usize::try_from(Retry::default().tries).unwrap_or(usize::MAX);
     let rows = store.read(|db| {
         for event in events::list(db, night, 0, usize::MAX >> 1)? {
-            for side in &mut recorded {
+            for (side, recorded) in &mut recorded {
                 let word = |name: &str| event.body[name].as_str().unwrap_or_default();
                 match event.kind.as_str() {
-                    "models/answered_by" if word("asked") == side.id.model => {
-                        word("answered").clone_into(&mut side.answered_by);
+                    "models/answered_by"
+                        if word("side") == side.id() && word("asked") == recorded.id.model =>
+                    {
+                        word("answered").clone_into(&mut recorded.answered_by);
                     }
-                    "models/allowance" if word("provider") == side.provider => {
-                        side.recording.plans.push(event.body.clone());
+                    "models/allowance" if word("provider") == recorded.provider => {
+                        recorded.recording.plans.push(event.body.clone());
                     }
                     _ => {}
                 }
@@ -213,11 +222,14 @@ pub fn save(
         Ok(rows.into_values().collect::<Vec<_>>())
     })?;
     let count = rows.len();
-    let [target, optimizer] = recorded;
+    let [target, optimizer, judge] = recorded.map(|(_, recorded)| recorded);
+    let judged_apart = !Arc::ptr_eq(&roles.judge, &roles.optimizer);
     let whole = File {
         format: FORMAT.to_owned(),
         target,
         optimizer,
+        judge: judged_apart.then_some(judge),
+        judge_note: roles.judge_note.clone(),
         replies: rows,
     };
     let text = serde_json::to_string_pretty(&whole).unwrap_or_default();
@@ -225,7 +237,7 @@ pub fn save(
     Ok(count)
 }
 
-/// Both sides of the night a cassette was made of.
+/// Every side of the night a cassette was made of.
 ///
 /// # Errors
 /// `cassette_unusable` when there is no such file, or it is none.
@@ -260,10 +272,12 @@ pub fn load(file: &Path) -> Result<Roles, Problem> {
             asked: Mutex::default(),
         })
     };
-    Ok(Roles {
-        target: of(file.target),
-        optimizer: of(file.optimizer),
-    })
+    let mut roles = Roles::new(of(file.target), of(file.optimizer));
+    if let Some(judge) = file.judge {
+        roles.judge = of(judge);
+    }
+    roles.judge_note = file.judge_note;
+    Ok(roles)
 }
 
 fn unusable(why: &str) -> Problem {

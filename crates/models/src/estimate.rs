@@ -66,7 +66,7 @@ pub fn estimate(plan: &[Asked], roles: &Roles, options: &PathOptions) -> Estimat
         if !backend.paid() || asked.calls == 0 {
             continue;
         }
-        let bound = u64::from(options.lengths.of(asked.kind));
+        let bound = u64::from(options.sides.get(asked.side).lengths.of(asked.kind));
         let overhead = backend.overhead_tokens();
         let input_low = asked.prompt_bytes / BYTES_PER_TOKEN_HIGH + overhead;
         let input_high = asked.prompt_bytes / BYTES_PER_TOKEN_LOW + overhead;

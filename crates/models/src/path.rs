@@ -17,13 +17,13 @@ mod renewal;
 mod reserve;
 mod run;
 mod send;
+mod sides;
 mod stop;
 #[cfg(test)]
 mod tests;
 mod turns;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -35,7 +35,7 @@ use skillopt_core::tool::MOST_ROUNDS;
 use skillopt_core::{Instant, Problem};
 use skillopt_store::{Store, calls, events, stages};
 
-use crate::backend::{Backend, Usage};
+use crate::backend::Usage;
 use crate::budget::{Budget, Caps, Spend};
 use crate::cancel::CancelToken;
 use crate::error::CallError;
@@ -46,73 +46,7 @@ use crate::retry::Retry;
 use crate::templates::Templates;
 use skillopt_core::reply::Parsed;
 
-/// The two sides of a night. They may be the same backend.
-#[derive(Clone)]
-pub struct Roles {
-    /// Answers attempts.
-    pub target: Arc<dyn Backend>,
-    /// Mines, judges and reflects.
-    pub optimizer: Arc<dyn Backend>,
-}
-
-impl Roles {
-    /// The backend of a side.
-    #[must_use]
-    pub fn of(&self, side: Side) -> &Arc<dyn Backend> {
-        match side {
-            Side::Target => &self.target,
-            Side::Optimizer => &self.optimizer,
-        }
-    }
-}
-
-impl fmt::Debug for Roles {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Roles")
-            .field("target", &self.target.id())
-            .field("optimizer", &self.optimizer.id())
-            .finish()
-    }
-}
-
-/// Upper bounds of replies, in tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Lengths {
-    /// Of a miner.
-    pub mine: u32,
-    /// Of an attempt.
-    pub attempt: u32,
-    /// Of a judge.
-    pub judge: u32,
-    /// Of a reflection.
-    pub reflect: u32,
-}
-
-impl Lengths {
-    /// The bound for a subject of this kind.
-    #[must_use]
-    pub fn of(&self, kind: &str) -> u32 {
-        match kind {
-            "mine" => self.mine,
-            "judge" => self.judge,
-            "reflect" => self.reflect,
-            _ => self.attempt,
-        }
-    }
-}
-
-impl Default for Lengths {
-    /// The numbers of the reference (§4.2, §5.2, §5.4, §6.4) with room for the keys it does not ask for
-    /// and for models that think aloud.
-    fn default() -> Self {
-        Self {
-            mine: 1200,
-            attempt: 1024,
-            judge: 400,
-            reflect: 1600,
-        }
-    }
-}
+pub use self::sides::{Lengths, Manner, PerSide, Roles};
 
 /// How calls are made.
 #[derive(Debug, Clone)]
@@ -133,12 +67,8 @@ pub struct PathOptions {
     pub reserve_percent: u8,
     /// When nothing more begins; `None` for no such time.
     pub finish_at: Option<Instant>,
-    /// Tokens that the models read and write at most; `None` for what the price table says of each.
-    pub window: Option<u64>,
-    /// Sampling temperature; `None` leaves it to the server.
-    pub temperature: Option<f64>,
-    /// Upper bounds of replies.
-    pub lengths: Lengths,
+    /// How the model of each side is asked.
+    pub sides: PerSide<Manner>,
     /// Texts the user marked as no secrets.
     pub false_alarms: Vec<String>,
 }
@@ -154,9 +84,7 @@ impl Default for PathOptions {
             tools: false,
             reserve_percent: 0,
             finish_at: None,
-            window: None,
-            temperature: None,
-            lengths: Lengths::default(),
+            sides: PerSide::default(),
             false_alarms: Vec::new(),
         }
     }
@@ -460,7 +388,7 @@ impl Inner {
             "" => self.options.prices.least_context(),
             model => self.options.prices.context_of(model),
         };
-        self.options.window.or_else(of_table)
+        self.options.sides.get(side).window.or_else(of_table)
     }
 
     /// The calls of a stage in order, if this process planned it and nobody took them yet.

@@ -174,21 +174,27 @@ impl Prices {
     #[must_use]
     pub fn notes(&self, roles: &crate::path::Roles) -> Vec<String> {
         let mut notes = Vec::new();
-        for backend in [&roles.target, &roles.optimizer] {
+        for backend in roles.each() {
             let model = backend.id().model;
             if !backend.paid() {
                 continue;
             }
             if let Some((price, Basis::Dearest)) = self.of(backend.as_ref()) {
-                notes.push(format!(
+                let note = format!(
                     "What {} costs is not known; it counts as the dearest model known ({} in, {} out for a million tokens). Put it into {FILE} in the settings folder, or set spends.input_price and spends.output_price.",
-                    if model.is_empty() { "the model" } else { &model },
+                    if model.is_empty() {
+                        "the model"
+                    } else {
+                        &model
+                    },
                     price.input,
                     price.output
-                ));
+                );
+                if !notes.contains(&note) {
+                    notes.push(note);
+                }
             }
         }
-        notes.dedup();
         notes
     }
 

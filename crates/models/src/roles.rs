@@ -1,5 +1,7 @@
 //! From settings to backends: who answers, with which model, on which side (§10.11).
 
+mod choice;
+pub mod judge;
 pub(crate) mod servers;
 
 use std::collections::BTreeMap;
@@ -21,10 +23,12 @@ use crate::handoff::Handoff;
 use crate::keyring::Keyring;
 use crate::limits::Limits;
 use crate::mock::Mock;
-use crate::path::{PathOptions, Roles};
+use crate::path::{Lengths, Manner, PathOptions, PerSide, Roles};
 use crate::persona_sim::PersonaSim;
 use crate::price::{Price, Prices};
 use crate::templates::{Loaded, Templates};
+use choice::Choice;
+
 use crate::{
     agent_cli, cassette, claude, codex, copilot, cursor, handoff, http, mock, opencode,
     persona_sim, pi,
@@ -50,106 +54,10 @@ pub struct Surroundings<'a> {
     pub cancel: &'a CancelToken,
 }
 
-/// Who answers on one side, resolved.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Choice {
-    pub(crate) kind: String,
-    pub(crate) model: String,
-    /// Empty for the backend's own.
-    pub(crate) endpoint: String,
-    /// The variable that holds the key; empty for the backend's own.
-    pub(crate) key_variable: String,
-    /// The setting that names it.
-    pub(crate) key_setting: &'static str,
-    /// Empty for the model's own choice.
-    pub(crate) effort: String,
-}
-
-/// What one side says about itself; empty for what holds for the whole night.
-struct Said<'a> {
-    kind: &'a str,
-    model: &'a str,
-    endpoint: &'a str,
-    key_variable: &'a str,
-    key_setting: &'static str,
-    effort: &'a str,
-}
-
-impl Choice {
-    /// A side that says nothing is as the whole night is. Model and effort of the whole night are
-    /// inherited with its backend only: another backend would not know them.
-    fn of(settings: &Settings, side: Side) -> Self {
-        let said = match side {
-            Side::Target => Said {
-                kind: &settings.target_backend,
-                model: &settings.target_model,
-                endpoint: &settings.target_endpoint,
-                key_variable: &settings.target_api_key_env,
-                key_setting: "models.target_api_key_env",
-                effort: &settings.target_reasoning_effort,
-            },
-            Side::Optimizer => Said {
-                kind: &settings.optimizer_backend,
-                model: &settings.optimizer_model,
-                endpoint: &settings.optimizer_endpoint,
-                key_variable: &settings.optimizer_api_key_env,
-                key_setting: "models.optimizer_api_key_env",
-                effort: &settings.optimizer_reasoning_effort,
-            },
-        };
-        let kind = if said.kind.is_empty() {
-            settings.backend.as_str()
-        } else {
-            said.kind
-        };
-        let or_shared = |own: &str, shared: &str, is_for_it: bool| match own.trim() {
-            "" if is_for_it => shared.trim().to_owned(),
-            own => own.to_owned(),
-        };
-        let (inherits, served) = (kind == settings.backend, is_served(settings, kind));
-        let own_key = !said.key_variable.trim().is_empty();
-        Self {
-            kind: kind.to_owned(),
-            model: or_shared(said.model, &settings.model, inherits),
-            endpoint: or_shared(said.endpoint, &settings.endpoint, served),
-            key_variable: or_shared(said.key_variable, &settings.api_key_env, served),
-            key_setting: if own_key {
-                said.key_setting
-            } else {
-                "models.api_key_env"
-            },
-            effort: or_shared(said.effort, &settings.reasoning_effort, inherits),
-        }
-    }
-}
-
-/// Whether the endpoint and key of the whole night are for the backend `kind`. With two providers they
-/// are one's only: a key must not be sent to another company. A server has the better claim than a
-/// program that is signed in by itself, and the night's own backend than another.
-fn is_served(settings: &Settings, kind: &str) -> bool {
-    let used = |side: &String| {
-        let kind = if side.is_empty() {
-            &settings.backend
-        } else {
-            side
-        };
-        servers::is_server(kind).then(|| kind.clone())
-    };
-    let of_sides = [
-        used(&settings.target_backend),
-        used(&settings.optimizer_backend),
-    ];
-    match of_sides {
-        [None, None] => true,
-        [Some(one), None] | [None, Some(one)] => one == kind,
-        [Some(one), Some(other)] if one == other => one == kind,
-        [Some(_), Some(_)] => kind == settings.backend,
-    }
-}
-
 impl Roles {
-    /// The backends the settings name. Starts a command line only to ask what it can do, and a server
-    /// only to ask for its model when none is named; asks no model.
+    /// The backends the settings name, and a judge of another family where none was chosen and there is
+    /// one (see [`judge`]). Starts a command line only to ask what it can do, and a server only to ask
+    /// what it has; asks no model.
     ///
     /// Errors: those of the backends (`api_key_missing`, `endpoint_…`, `agent_…`), and
     /// `backend_misconfigured`, `model_unavailable` and `sign_in_needed` when a server is asked for its
@@ -158,43 +66,44 @@ impl Roles {
         settings: &Settings,
         around: &Surroundings<'_>,
     ) -> Result<Self, Problem> {
-        let (target, optimizer) = (
-            Choice::of(settings, Side::Target),
-            Choice::of(settings, Side::Optimizer),
-        );
-        // A recorded night had both sides, each with its own name.
-        if [&target, &optimizer]
+        let distinct = Choice::distinct(settings);
+        // A recorded night had every side, each with its own name.
+        if distinct
             .iter()
-            .any(|choice| choice.kind == cassette::KIND)
+            .any(|(choice, _)| choice.kind == cassette::KIND)
         {
             return cassette::load(Path::new(settings.cassette.trim()));
         }
-        let made = make(&target, settings, around).await?;
-        if target == optimizer {
-            return Ok(Self {
-                optimizer: Arc::clone(&made),
-                target: made,
-            });
+        let mut made: Vec<(Arc<dyn Backend>, Vec<Side>)> = Vec::new();
+        for (choice, sides) in distinct {
+            made.push((make(&choice, settings, around).await?, sides));
         }
-        Ok(Self {
-            optimizer: make(&optimizer, settings, around).await?,
-            target: made,
-        })
+        let of = |side| {
+            let found = made.iter().find(|(_, sides)| sides.contains(&side));
+            found.map_or_else(
+                || Arc::clone(&made[0].0),
+                |(backend, _)| Arc::clone(backend),
+            )
+        };
+        let roles = Self {
+            judge: of(Side::Judge),
+            ..Self::new(of(Side::Target), of(Side::Optimizer))
+        };
+        Ok(judge::of_another_family(roles, settings, around).await)
     }
 
-    /// What the settings call the backends of both sides: target, optimizer.
+    /// What the settings call the backends: for each that differs in anything, the sides it has. A judge
+    /// that is found is not among them.
     #[must_use]
-    pub fn kinds(settings: &Settings) -> [String; 2] {
-        [Side::Target, Side::Optimizer].map(|side| Choice::of(settings, side).kind)
+    pub fn kinds(settings: &Settings) -> Vec<(String, Vec<Side>)> {
+        let distinct = Choice::distinct(settings).into_iter();
+        distinct
+            .map(|(choice, sides)| (choice.kind, sides))
+            .collect()
     }
 
-    /// Whether both sides are the same in everything, so that one backend is made for both.
-    #[must_use]
-    pub fn one_backend(settings: &Settings) -> bool {
-        Choice::of(settings, Side::Target) == Choice::of(settings, Side::Optimizer)
-    }
-
-    /// The backend of one side alone. Errors as [`from_settings`](Self::from_settings).
+    /// The backend of one side alone, as the settings name it. Errors as
+    /// [`from_settings`](Self::from_settings).
     pub async fn one_from_settings(
         settings: &Settings,
         side: Side,
@@ -203,10 +112,10 @@ impl Roles {
         make(&Choice::of(settings, side), settings, around).await
     }
 
-    /// Whether both sides are simulations, so that a score says nothing about a model.
+    /// Whether every side is a simulation, so that a score says nothing about a model.
     #[must_use]
     pub fn simulated(&self) -> bool {
-        [&self.target, &self.optimizer]
+        self.each()
             .iter()
             .all(|backend| is_simulation(&backend.id().kind))
     }
@@ -214,9 +123,9 @@ impl Roles {
     /// [`simulated`](Self::simulated) before any backend is made.
     #[must_use]
     pub fn simulated_by_settings(settings: &Settings) -> bool {
-        [Side::Target, Side::Optimizer]
-            .into_iter()
-            .all(|side| is_simulation(&Choice::of(settings, side).kind))
+        Choice::distinct(settings)
+            .iter()
+            .all(|(choice, _)| is_simulation(&choice.kind))
     }
 }
 
@@ -234,7 +143,7 @@ async fn make(
             path: PathBuf::from(path.trim()),
             model: choice.model.clone(),
             effort: choice.effort.clone(),
-            temperature: settings.temperature,
+            temperature: choice.temperature,
             sign_in: SignIn::configured(
                 &choice.key_variable,
                 usual_keys,
@@ -306,6 +215,19 @@ fn seconds(seconds: u32) -> Duration {
     Duration::from_secs(u64::from(seconds))
 }
 
+impl Manner {
+    fn of(choice: &Choice) -> Self {
+        Self {
+            window: Some(choice.context_tokens).filter(|tokens| *tokens > 0),
+            temperature: choice.temperature,
+            lengths: match choice.reply_tokens {
+                0 => Lengths::default(),
+                tokens => Lengths::all(tokens),
+            },
+        }
+    }
+}
+
 impl PathOptions {
     /// What the settings say about budget, prices, limits and times.
     #[must_use]
@@ -327,8 +249,7 @@ impl PathOptions {
             try_timeout: Duration::from_secs(u64::from(settings.call_seconds)) + BACKSTOP,
             tools: settings.tools,
             reserve_percent: u8::try_from(settings.reserve_percent).unwrap_or(u8::MAX),
-            window: Some(settings.context_tokens).filter(|tokens| *tokens > 0),
-            temperature: settings.temperature,
+            sides: PerSide::of(|side| Manner::of(&Choice::of(settings, side))),
             false_alarms: settings.false_alarms.clone(),
             ..Self::default()
         }
@@ -419,105 +340,6 @@ mod tests {
         }));
     }
 
-    #[test]
-    fn a_model_is_inherited_with_its_backend_only() {
-        let settings = Settings {
-            model: "m".into(),
-            target_backend: claude::KIND.into(),
-            optimizer_model: "o".into(),
-            ..of(openai_compatible::KIND)
-        };
-        let target = Choice::of(&settings, Side::Target);
-        assert_eq!(
-            (target.kind.as_str(), target.model.as_str()),
-            ("claude", "")
-        );
-        let optimizer = Choice::of(&settings, Side::Optimizer);
-        assert_eq!(
-            (optimizer.kind.as_str(), optimizer.model.as_str()),
-            ("openai_compatible", "o")
-        );
-        let inherited = Settings {
-            optimizer_model: String::new(),
-            ..settings
-        };
-        assert_eq!(Choice::of(&inherited, Side::Optimizer).model, "m");
-    }
-
-    #[test]
-    fn a_key_goes_to_one_provider_only() {
-        let shared = |backend: &str, target: &str, optimizer: &str| {
-            let settings = Settings {
-                endpoint: "https://a.example/v1".into(),
-                api_key_env: "A_KEY".into(),
-                target_backend: target.into(),
-                optimizer_backend: optimizer.into(),
-                ..of(backend)
-            };
-            [Side::Target, Side::Optimizer].map(|side| {
-                let choice = Choice::of(&settings, side);
-                assert_eq!(choice.endpoint.is_empty(), choice.key_variable.is_empty());
-                !choice.key_variable.is_empty()
-            })
-        };
-        for (backend, target, optimizer, expected) in [
-            ("openai_compatible", "", "", [true, true]),
-            ("claude", "", "", [true, true]),
-            ("openai_compatible", "claude", "", [false, true]),
-            ("claude", "openai_compatible", "", [true, false]),
-            ("openai_compatible", "claude", "claude", [true, true]),
-            ("anthropic", "qwen", "", [false, true]),
-            ("claude", "qwen", "anthropic", [false, false]),
-        ] {
-            assert_eq!(
-                shared(backend, target, optimizer),
-                expected,
-                "{backend} {target} {optimizer}"
-            );
-        }
-    }
-
-    #[test]
-    fn each_side_has_its_own_server_key_and_effort() {
-        let settings = Settings {
-            endpoint: "https://a.example/v1".into(),
-            api_key_env: "A_KEY".into(),
-            reasoning_effort: "low".into(),
-            optimizer_endpoint: "https://b.example/v1".into(),
-            optimizer_api_key_env: "B_KEY".into(),
-            optimizer_reasoning_effort: "high".into(),
-            ..of(openai_compatible::KIND)
-        };
-        let parts = |side| {
-            let Choice {
-                endpoint,
-                key_variable,
-                key_setting,
-                effort,
-                ..
-            } = Choice::of(&settings, side);
-            (endpoint, key_variable, key_setting, effort)
-        };
-        assert_eq!(
-            parts(Side::Target),
-            (
-                "https://a.example/v1".into(),
-                "A_KEY".into(),
-                "models.api_key_env",
-                "low".into()
-            )
-        );
-        assert_eq!(
-            parts(Side::Optimizer),
-            (
-                "https://b.example/v1".into(),
-                "B_KEY".into(),
-                "models.optimizer_api_key_env",
-                "high".into()
-            )
-        );
-    }
-
     #[tokio::test]
     async fn a_server_is_made_as_configured_and_a_missing_key_is_said() {
         let settings = Settings {
@@ -566,7 +388,7 @@ mod tests {
             }
         );
         assert_eq!(options.prices.given, Some(Price::flat(2.0, 2.0)));
-        assert_eq!(options.temperature, Some(0.5));
+        assert_eq!(options.sides.judge.temperature, Some(0.5));
         assert_eq!(
             PathOptions::from_settings(&Settings::default(), Prices::default())
                 .caps

@@ -127,11 +127,12 @@ impl Terms {
     }
 }
 
-/// What the user has not agreed to of what these sides ask, each provider once.
+/// What the user has not agreed to of what the sides ask, each provider once.
 #[must_use]
 pub fn missing(roles: &Roles, accepted: &[String]) -> Vec<Terms> {
     let mut seen = BTreeSet::new();
-    [&roles.target, &roles.optimizer]
+    roles
+        .each()
         .into_iter()
         .filter_map(|backend| backend.terms())
         .filter(|terms| !terms.accepted(accepted) && seen.insert(terms.provider.clone()))

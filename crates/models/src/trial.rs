@@ -71,10 +71,7 @@ pub async fn ask(
     let price = options.prices.of(backend.as_ref());
     let path = CallPath::new(
         Arc::clone(&store),
-        Roles {
-            target: Arc::clone(&backend),
-            optimizer: Arc::clone(&backend),
-        },
+        Roles::new(Arc::clone(&backend), Arc::clone(&backend)),
         Templates::default(),
         PathOptions {
             // Whoever asks wants to see what is wrong, not whether it passes by itself.

@@ -275,33 +275,57 @@ settings! {
         of(Kind::Backend { optional: true }, "target-backend").was(&["target_backend"]);
     /// The model that does the tasks, when it is another one.
     models.target_model: String = String::new(), of(Kind::Text, "target-model").was(&["target_model"]);
-    /// The backend that mines, judges and proposes, when it is another one.
+    /// The backend that mines and proposes, and judges when no other does, when it is another one.
     models.optimizer_backend: String = String::new(),
         of(Kind::Backend { optional: true }, "optimizer-backend").was(&["optimizer_backend"]);
-    /// The model that mines, judges and proposes, when it is another one.
+    /// The model that mines and proposes, and judges when no other does, when it is another one.
     models.optimizer_model: String = String::new(), of(Kind::Text, "optimizer-model").was(&["optimizer_model"]);
+    /// The backend that judges replies, when it is not the one that mines and proposes.
+    models.judge_backend: String = String::new(), of(Kind::Backend { optional: true }, "judge-backend");
+    /// The model that judges replies, when it is not the one that mines and proposes.
+    models.judge_model: String = String::new(), of(Kind::Text, "judge-model");
+    /// Whether replies are judged by a backend of another family than their writer, when none was chosen and you have agreed that nights ask one.
+    models.judge_of_another_family: bool = true, switch("judge-of-another-family");
     /// The base address of the model server, for example http://localhost:8080/v1; empty for the backend's own.
     models.endpoint: String = String::new(), of(Kind::Address, "endpoint");
     /// The model server of the backend that does the tasks, when it is another one.
     models.target_endpoint: String = String::new(), of(Kind::Address, "target-endpoint");
-    /// The model server of the backend that mines, judges and proposes, when it is another one.
+    /// The model server of the backend that mines and proposes, when it is another one.
     models.optimizer_endpoint: String = String::new(), of(Kind::Address, "optimizer-endpoint");
+    /// The model server of the backend that judges, when it is another one.
+    models.judge_endpoint: String = String::new(), of(Kind::Address, "judge-endpoint");
     /// The name of the environment variable that holds the key; never the key itself.
     models.api_key_env: String = String::new(), of(Kind::Variable, "api-key-env").free();
     /// The variable with the key of the backend that does the tasks, when it is another one.
     models.target_api_key_env: String = String::new(), of(Kind::Variable, "target-api-key-env").free();
-    /// The variable with the key of the backend that mines, judges and proposes, when it is another one.
+    /// The variable with the key of the backend that mines and proposes, when it is another one.
     models.optimizer_api_key_env: String = String::new(), of(Kind::Variable, "optimizer-api-key-env").free();
+    /// The variable with the key of the backend that judges, when it is another one.
+    models.judge_api_key_env: String = String::new(), of(Kind::Variable, "judge-api-key-env").free();
     /// Which of OpenAI's interfaces openai_compatible and azure_openai are asked with.
     models.api: Api = Api::Auto, of(Kind::Choice(&APIS), "api");
+    /// Which of OpenAI's interfaces the model that does the tasks is asked with; auto for what models.api says.
+    models.target_api: Api = Api::Auto, of(Kind::Choice(&APIS), "target-api");
+    /// Which of OpenAI's interfaces the model that mines and proposes is asked with; auto for what models.api says.
+    models.optimizer_api: Api = Api::Auto, of(Kind::Choice(&APIS), "optimizer-api");
+    /// Which of OpenAI's interfaces the model that judges is asked with; auto is as the one that mines and proposes.
+    models.judge_api: Api = Api::Auto, of(Kind::Choice(&APIS), "judge-api");
     /// How hard models think, in a word of their maker such as low or high; empty for their own choice.
     models.reasoning_effort: String = String::new(), of(Kind::Text, "reasoning-effort");
     /// How hard the model that does the tasks thinks, when it is something else.
     models.target_reasoning_effort: String = String::new(), of(Kind::Text, "target-reasoning-effort");
-    /// How hard the model that mines, judges and proposes thinks, when it is something else.
+    /// How hard the model that mines and proposes thinks, when it is something else.
     models.optimizer_reasoning_effort: String = String::new(), of(Kind::Text, "optimizer-reasoning-effort");
+    /// How hard the model that judges thinks, when it is something else.
+    models.judge_reasoning_effort: String = String::new(), of(Kind::Text, "judge-reasoning-effort");
     /// Whether qwen and minimax think before they answer.
     models.thinking: Thinking = Thinking::Unset, of(Kind::Choice(&THINKINGS), "thinking").also("QWEN_CHAT_THINKING_MODE");
+    /// Whether the model that does the tasks thinks before it answers, when that is something else.
+    models.target_thinking: Thinking = Thinking::Unset, of(Kind::Choice(&THINKINGS), "target-thinking");
+    /// Whether the model that mines and proposes thinks before it answers, when that is something else.
+    models.optimizer_thinking: Thinking = Thinking::Unset, of(Kind::Choice(&THINKINGS), "optimizer-thinking");
+    /// Whether the model that judges thinks before it answers, when that is something else.
+    models.judge_thinking: Thinking = Thinking::Unset, of(Kind::Choice(&THINKINGS), "judge-thinking");
     /// The reference's older switch for models.thinking of qwen; true is enabled, false is server_default.
     models.enable_thinking: LegacyThinking = LegacyThinking::Unset,
         of(Kind::Choice(&LEGACY_THINKINGS), "enable-thinking").also("QWEN_CHAT_ENABLE_THINKING");
@@ -345,9 +369,30 @@ settings! {
     models.call_seconds: u32 = 300, whole(1, 36_000, "call-seconds").unit("seconds").free();
     /// How many tokens the models read and write at most; 0 for what the price table says.
     models.context_tokens: u64 = 0, whole(0, 1_000_000_000, "context-tokens").unit("tokens");
+    /// How many tokens the model that mines and proposes reads and writes at most; 0 for what models.context_tokens says.
+    models.optimizer_context_tokens: u64 = 0, whole(0, 1_000_000_000, "optimizer-context-tokens").unit("tokens");
+    /// How many tokens the model that judges reads and writes at most; 0 is as the one that mines and proposes.
+    models.judge_context_tokens: u64 = 0, whole(0, 1_000_000_000, "judge-context-tokens").unit("tokens");
+    /// How many tokens one reply may have, thinking included; 0 for what its purpose needs, which is 400 to 1,600.
+    models.reply_tokens: u32 = 0, whole(0, 1_000_000, "reply-tokens").unit("tokens");
+    /// How many tokens a reply of the model that does the tasks may have; 0 for what models.reply_tokens says.
+    models.target_reply_tokens: u32 = 0, whole(0, 1_000_000, "target-reply-tokens").unit("tokens");
+    /// How many tokens a reply of the model that mines and proposes may have; 0 for what models.reply_tokens says.
+    models.optimizer_reply_tokens: u32 = 0, whole(0, 1_000_000, "optimizer-reply-tokens").unit("tokens");
+    /// How many tokens a reply of the model that judges may have; 0 is as the one that mines and proposes.
+    models.judge_reply_tokens: u32 = 0, whole(0, 1_000_000, "judge-reply-tokens").unit("tokens");
     /// How freely the model writes; absent for the model's own choice.
     models.temperature: Option<f64> = None,
         of(Kind::Number { least: 0.0, most: 2.0, optional: true }, "temperature");
+    /// How freely the model that does the tasks writes, when it is something else.
+    models.target_temperature: Option<f64> = None,
+        of(Kind::Number { least: 0.0, most: 2.0, optional: true }, "target-temperature");
+    /// How freely the model that mines and proposes writes, when it is something else.
+    models.optimizer_temperature: Option<f64> = None,
+        of(Kind::Number { least: 0.0, most: 2.0, optional: true }, "optimizer-temperature");
+    /// How freely the model that judges writes, when it is something else.
+    models.judge_temperature: Option<f64> = None,
+        of(Kind::Number { least: 0.0, most: 2.0, optional: true }, "judge-temperature");
     /// A file with your own words for the prompts; empty for ours.
     models.prompts: String = String::new(), of(Kind::Path, "prompts").also("SKILLOPT_SLEEP_PROMPTS_PATH");
     /// The recorded night that the cassette backend answers from.

@@ -98,7 +98,7 @@ pub(crate) fn pins(
     targets: &[Target],
 ) -> Pins {
     let settings = context.settings.pinned();
-    let backends = json!({"target": roles.target.id(), "optimizer": roles.optimizer.id()});
+    let backends = roles.ids();
     let templates = templates.hash();
     let whole = json!([
         settings, templates, backends, targets, plan.tasks, plan.again

@@ -7,10 +7,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use skillopt_core::Problem;
+use skillopt_core::call::Side;
 use skillopt_core::task::{Judge, Task};
 use skillopt_core::text::counted;
 use skillopt_core::tool;
-use skillopt_models::{Backend, Roles, family};
+use skillopt_models::Roles;
+use skillopt_models::roles::judge;
 use skillopt_store::nights::{self, Kind};
 use skillopt_store::{Store, events};
 
@@ -24,8 +26,11 @@ use skillopt_store::{Store, events};
 pub struct Resolved {
     /// Did the tasks.
     pub target: String,
-    /// Mined, judged and proposed.
+    /// Mined and proposed.
     pub optimizer: String,
+    /// Judged.
+    #[serde(default)]
+    pub judge: String,
 }
 
 /// How many earlier nights are looked through for one with a model.
@@ -44,9 +49,10 @@ pub(crate) fn of(
         Ok((told, nights::list(db, Some(project), LOOKED_BACK)?))
     })?;
     let mut notes = Vec::new();
-    let mut answered: Vec<(String, String)> = Vec::new();
+    let mut answered: Vec<(String, String, String)> = Vec::new();
     let mut plans = Plans::default();
-    for recording in [&roles.target, &roles.optimizer]
+    for recording in roles
+        .each()
         .into_iter()
         .filter_map(|backend| backend.recording())
     {
@@ -55,7 +61,7 @@ pub(crate) fn of(
     for event in &told {
         let text = |name: &str| event.body[name].as_str().unwrap_or_default().to_owned();
         match event.kind.as_str() {
-            "models/answered_by" => answered.push((text("asked"), text("answered"))),
+            "models/answered_by" => answered.push((text("side"), text("asked"), text("answered"))),
             "models/allowance" => plans.hear(&event.body),
             "models/cut" => notes.push(format!(
                 "In the stage {} {} prompts were cut by {} bytes together, to fit the model.",
@@ -67,14 +73,27 @@ pub(crate) fn of(
         }
     }
     notes.extend(plans.notes());
-    let resolved_of = |backend: &dyn Backend| {
-        let id = backend.id();
-        let last = answered.iter().rev().find(|(asked, _)| *asked == id.model);
-        last.map_or(id.model, |(_, answered)| answered.clone())
+    let heard_on = |side: Side, asked: &str| {
+        let said = answered.iter().rev();
+        said.filter(|(on, model, _)| on == side.id() && model == asked)
+            .map(|(_, _, answered)| answered.clone())
+            .next()
+    };
+    // A side of which nothing was heard is as another one with the very same backend.
+    let resolved_of = |side: Side| {
+        let id = roles.of(side).id();
+        let alike = Side::ALL
+            .into_iter()
+            .filter(|other| roles.of(*other).id() == id);
+        let mut sides = std::iter::once(side).chain(alike);
+        sides
+            .find_map(|side| heard_on(side, &id.model))
+            .unwrap_or(id.model)
     };
     let resolved = Resolved {
-        target: resolved_of(roles.target.as_ref()),
-        optimizer: resolved_of(roles.optimizer.as_ref()),
+        target: resolved_of(Side::Target),
+        optimizer: resolved_of(Side::Optimizer),
+        judge: resolved_of(Side::Judge),
     };
     let before = earlier
         .iter()
@@ -158,15 +177,24 @@ fn models_of(report: &Value) -> Option<Resolved> {
 }
 
 fn changes(before: &Resolved, now: &Resolved) -> Vec<String> {
+    // Nights of earlier versions had no judge of their own.
+    let judge_before = if before.judge.is_empty() {
+        &before.optimizer
+    } else {
+        &before.judge
+    };
+    let apart = judge_before != &before.optimizer || now.judge != now.optimizer;
+    let proposes = if apart {
+        "mines and proposes"
+    } else {
+        "mines, judges and proposes"
+    };
     [
         ("does the tasks", &before.target, &now.target),
-        (
-            "mines, judges and proposes",
-            &before.optimizer,
-            &now.optimizer,
-        ),
+        (proposes, &before.optimizer, &now.optimizer),
     ]
     .into_iter()
+    .chain(apart.then_some(("judges", judge_before, &now.judge)))
     .filter(|(_, before, now)| before != now)
     .map(|(what, before, now)| {
         let name = |model: &str| {
@@ -185,43 +213,39 @@ fn changes(before: &Resolved, now: &Resolved) -> Vec<String> {
     .collect()
 }
 
-/// What is to be said when a judge is kin of the model whose replies it judges; `None` when it is not,
-/// when that cannot be told, or when no task needs a judge.
-pub(crate) fn kinship(tasks: &[Task], roles: &Roles) -> Option<String> {
+/// What is to be said of who judges: that it was chosen to be of another family than the writer, or that
+/// it is not. Nothing when that cannot be told, or when no task needs a judge.
+pub(crate) fn judging(tasks: &[Task], roles: &Roles) -> Vec<String> {
+    let mut notes = Vec::new();
     if !tasks
         .iter()
         .any(|task| matches!(task.judge, Judge::Rubric(_)))
     {
-        return None;
+        return notes;
     }
-    let family_of = |backend: &dyn Backend| {
-        let id = backend.id();
-        family::of(&id.kind, &id.model)
-    };
-    let family = family_of(roles.target.as_ref())?;
-    (family_of(roles.optimizer.as_ref()) == Some(family)).then(|| {
-        format!(
-            "Replies are judged by a model of the family that wrote them ({family}); models tend to like their own. Set models.optimizer_backend or models.optimizer_model to one of another family if you have it."
-        )
-    })
+    if let Some(family) = judge::kin(roles) {
+        notes.push(format!(
+            "Replies are judged by a model of the family that wrote them ({family}); models tend to like their own. Set models.judge_backend or models.judge_model to one of another family if you have it."
+        ));
+    }
+    notes.extend(roles.judge_note.clone());
+    notes
 }
 
 /// What is to be said of settings that a backend cannot be told of, one sentence for each backend.
 pub(crate) fn unheard(roles: &Roles) -> Vec<String> {
-    let mut notes: Vec<String> = [&roles.target, &roles.optimizer]
-        .into_iter()
-        .filter_map(|backend| {
-            let settings = backend.unheard();
-            (!settings.is_empty()).then(|| {
-                format!(
-                    "{} cannot be told what {} says; it is asked without.",
-                    backend.provider(),
-                    settings.join(" or "),
-                )
-            })
-        })
-        .collect();
-    notes.dedup();
+    let mut notes = Vec::new();
+    for backend in roles.each() {
+        let settings = backend.unheard();
+        let note = format!(
+            "{} cannot be told what {} says; it is asked without.",
+            backend.provider(),
+            settings.join(" or "),
+        );
+        if !settings.is_empty() && !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
     notes
 }
 
@@ -298,6 +322,7 @@ mod tests {
         let models = |target: &str, optimizer: &str| Resolved {
             target: target.to_owned(),
             optimizer: optimizer.to_owned(),
+            judge: optimizer.to_owned(),
         };
         assert!(changes(&models("a", "b"), &models("a", "b")).is_empty());
         let said = changes(&models("a-2025", "b"), &models("a-2026", "b"));
@@ -308,5 +333,19 @@ mod tests {
             ]
         );
         assert_eq!(changes(&models("", "b"), &models("a", "c")).len(), 2);
+        let judged_by = |judge: &str| Resolved {
+            judge: judge.to_owned(),
+            ..models("a", "b")
+        };
+        // A report of a version without judges of their own says nothing of them.
+        assert!(changes(&judged_by(""), &judged_by("b")).is_empty());
+        assert!(changes(&judged_by("c"), &judged_by("c")).is_empty());
+        let said = changes(&judged_by(""), &judged_by("c"));
+        assert_eq!(
+            said,
+            [
+                "What judges is now c; in the night before it was b. Scores of the two are not comparable."
+            ]
+        );
     }
 }

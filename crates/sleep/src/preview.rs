@@ -114,6 +114,10 @@ pub async fn preview(
     notes.extend(prepared.notes.iter().cloned());
     notes.extend(measuring.path.price_notes());
     notes.extend(crate::model_notes::unheard(measuring.path.roles()));
+    notes.extend(crate::model_notes::judging(
+        &prepared.tasks,
+        measuring.path.roles(),
+    ));
     if context.settings.model_miner && !simulated && file.is_none() {
         forecast.mining_calls = harvest.sessions.len() as u64;
         notes.push("The night itself lets a model find tasks too; this preview takes only literal corrections.".to_owned());

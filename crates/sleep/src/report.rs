@@ -167,8 +167,10 @@ pub struct NightReport {
     pub until: Option<Instant>,
     /// Who answered.
     pub target_backend: String,
-    /// Who mined, judged and reflected.
+    /// Who mined and reflected.
     pub optimizer_backend: String,
+    /// Who judged.
+    pub judge_backend: String,
     /// The models that really answered, as far as is known.
     pub models: Resolved,
     /// The answers come from a built-in simulation, not from a model.
@@ -236,6 +238,7 @@ impl NightReport {
             until: None,
             target_backend: String::new(),
             optimizer_backend: String::new(),
+            judge_backend: String::new(),
             models: Resolved::default(),
             simulated: false,
             n_sessions: 0,
@@ -290,6 +293,7 @@ impl NightReport {
         };
         self.target_backend = name(roles.target.as_ref());
         self.optimizer_backend = name(roles.optimizer.as_ref());
+        self.judge_backend = name(roles.judge.as_ref());
         self.simulated = roles.simulated();
     }
 

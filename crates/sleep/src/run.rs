@@ -1,6 +1,6 @@
 //! One night from its lock to its report.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 use jiff::SignedDuration;
@@ -15,7 +15,7 @@ use skillopt_store::clusters::ClusterText;
 use skillopt_store::nights::{self, Outcome};
 use skillopt_store::orders::Order;
 use skillopt_store::rejected::{self, By};
-use skillopt_store::{blobs, clusters, events, locks, proposals, tasks};
+use skillopt_store::{attempts, blobs, clusters, events, locks, proposals, tasks};
 
 use crate::adopt;
 use crate::begin::{self, begin_or_resume, resumed};
@@ -99,6 +99,7 @@ fn record_stop(
     stop: &Stop,
     report: &mut NightReport,
 ) -> Result<(), Problem> {
+    report.spend = context.store.read(|db| attempts::spend(db, night))?;
     context.store.commit("night stopped", |tx| {
         let order = skillopt_store::orders::take(tx, night)?;
         match stop {
@@ -176,7 +177,7 @@ async fn night(context: &Context, plan: Plan, report: &mut NightReport) -> Resul
     report.notes.extend(prepared.notes.iter().cloned());
     report
         .notes
-        .extend(model_notes::kinship(&prepared.tasks, night.path.roles()));
+        .extend(model_notes::judging(&prepared.tasks, night.path.roles()));
     report.notes.extend(model_notes::tools(
         &prepared.tasks,
         night.path.roles(),
@@ -374,9 +375,10 @@ fn finish(
     ended.map_err(Stop::from)
 }
 
-/// Whether a person answers on either side.
+/// Whether a person answers on any side.
 pub(crate) fn handed_off(roles: &Roles) -> bool {
-    [&roles.target, &roles.optimizer]
+    roles
+        .each()
         .iter()
         .any(|backend| backend.handoff().is_some())
 }
@@ -456,7 +458,9 @@ pub struct Answering {
     pub target: String,
     /// On the optimizer side.
     pub optimizer: String,
-    /// Whether both are simulations.
+    /// Who judges.
+    pub judge: String,
+    /// Whether all are simulations.
     pub simulated: bool,
     /// What the user has not agreed to yet.
     pub terms: Vec<Terms>,
@@ -471,7 +475,7 @@ pub struct Answering {
 /// Errors: those of the backends.
 pub async fn who_answers(context: &Context) -> Result<Answering, Problem> {
     let (roles, _) = night::models(context).await?;
-    for backend in [&roles.target, &roles.optimizer] {
+    for backend in roles.each() {
         backend
             .check(&context.cancel)
             .await
@@ -482,6 +486,7 @@ pub async fn who_answers(context: &Context) -> Result<Answering, Problem> {
     Ok(Answering {
         target: report.target_backend,
         optimizer: report.optimizer_backend,
+        judge: report.judge_backend,
         simulated: report.simulated,
         terms: terms::missing(&roles, &context.settings.terms_accepted),
         silent: silent(&roles),
@@ -491,12 +496,12 @@ pub async fn who_answers(context: &Context) -> Result<Answering, Problem> {
 
 /// The paid providers of a night that do not say how much of a plan is left, each once.
 fn silent(roles: &Roles) -> Vec<String> {
-    let mut silent: Vec<String> = [&roles.target, &roles.optimizer]
+    let silent: BTreeSet<String> = roles
+        .each()
         .into_iter()
         .filter(|backend| backend.paid() && !backend.local() && !backend.tells_allowance())
         .filter(|backend| backend.recording().is_none())
         .map(|backend| backend.provider())
         .collect();
-    silent.dedup();
-    silent
+    silent.into_iter().collect()
 }

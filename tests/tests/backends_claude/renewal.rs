@@ -37,10 +37,7 @@ async fn tries_of_three_questions(claude: AgentCli) -> (usize, usize) {
     let seeing = Arc::clone(&seen);
     let path = CallPath::new(
         store,
-        Roles {
-            target: Arc::clone(&claude),
-            optimizer: claude,
-        },
+        Roles::new(Arc::clone(&claude), claude),
         Templates::default(),
         PathOptions {
             limits: Limits::new(3),

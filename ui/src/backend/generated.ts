@@ -307,7 +307,7 @@ name: string,
  */
 about: string, 
 /**
- * What it does in a night: `target`, `optimizer`; empty when nothing.
+ * What it does in a night: `target`, `optimizer`, `judge`; empty when nothing.
  */
 sides: Array<string>, 
 /**
@@ -1380,9 +1380,13 @@ export type ModelsAnswered = {
  */
 target: string, 
 /**
- * Mined, judged and proposed.
+ * Mined and proposed.
  */
-optimizer: string, };
+optimizer: string, 
+/**
+ * Judged.
+ */
+judge: string, };
 
 /**
  * What one project spent in one month on models that cost something.
@@ -1560,9 +1564,13 @@ until: string | null,
  */
 target_backend: string, 
 /**
- * Who mined, judged and reflected.
+ * Who mined and reflected.
  */
 optimizer_backend: string, 
+/**
+ * Who judged.
+ */
+judge_backend: string, 
 /**
  * The models that really answered, as far as is known.
  */
@@ -3727,7 +3735,7 @@ export type TestedBackend = {
  */
 backend: string, 
 /**
- * What it does in a night: `target`, `optimizer`; empty when nothing.
+ * What it does in a night: `target`, `optimizer`, `judge`; empty when nothing.
  */
 sides: Array<string>, 
 /**

@@ -21,12 +21,31 @@ const BELONGS: &[&str] = &[
     "models.target_model",
     "models.target_endpoint",
     "models.target_api_key_env",
+    "models.target_api",
     "models.target_reasoning_effort",
+    "models.target_thinking",
+    "models.target_reply_tokens",
+    "models.target_temperature",
     "models.optimizer_backend",
     "models.optimizer_model",
     "models.optimizer_endpoint",
     "models.optimizer_api_key_env",
+    "models.optimizer_api",
     "models.optimizer_reasoning_effort",
+    "models.optimizer_thinking",
+    "models.optimizer_context_tokens",
+    "models.optimizer_reply_tokens",
+    "models.optimizer_temperature",
+    "models.judge_backend",
+    "models.judge_model",
+    "models.judge_endpoint",
+    "models.judge_api_key_env",
+    "models.judge_api",
+    "models.judge_reasoning_effort",
+    "models.judge_thinking",
+    "models.judge_context_tokens",
+    "models.judge_reply_tokens",
+    "models.judge_temperature",
 ];
 
 /// The backend that answers from now on.
@@ -104,14 +123,15 @@ pub async fn choose(app: &App, input: UseInput) -> Result<Chosen, Problem> {
         ("models.model", input.model),
         ("models.api_key_env", input.api_key_env),
     ];
+    let usual = Settings::default();
     config::change(app, &file, |text| {
         let set = |text: String, key: &str, value: &str| {
             skillopt_settings::set(&text, &file, key, value, &below)
         };
         let mut text = set(text.to_owned(), "models.backend", &name)?;
         if before.backend != name {
-            for key in BELONGS {
-                text = set(text, key, "")?;
+            for row in BELONGS.iter().filter_map(|key| row(key)) {
+                text = set(text, row.key, &in_words(&usual.get(row)))?;
             }
         }
         for (key, value) in &given {
@@ -128,6 +148,15 @@ pub async fn choose(app: &App, input: UseInput) -> Result<Chosen, Problem> {
         backend: after.settings.backend,
         file,
     })
+}
+
+/// A value as a person writes it; nothing for one that is absent.
+fn in_words(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+    }
 }
 
 fn changed(before: &Settings, after: &Settings) -> Vec<Changed> {

@@ -11,7 +11,7 @@ use crate::context::App;
 ///
 /// Errors: those of the settings.
 pub async fn servers(app: &App, input: ListInput) -> Result<Vec<LocalServer>, Problem> {
-    let settings = Around::new(app, input.project)?.settings;
+    let settings = Around::new(app, input.project).await?.settings;
     Ok(on_this_computer(app, &settings).await)
 }
 

@@ -465,6 +465,9 @@ fn of_report(report: &Value, out: &mut String) -> std::fmt::Result {
         .filter_map(|line| Some(line.as_str()?.to_owned()))
         .collect();
     suggestions(&said, &missing, out)?;
+    for note in rows("notes").iter().filter_map(Value::as_str) {
+        writeln!(out, "  {}", plain(note))?;
+    }
     if let Some(id) = report["proposal"].as_str() {
         writeln!(
             out,

@@ -6,7 +6,7 @@ use skillopt_core::call::{BackendId, Call, Message, Params, Side, Subject};
 use skillopt_core::redact::Redactor;
 use skillopt_core::tool;
 
-use super::{Ask, Inner, fit};
+use super::{Ask, Inner, PerSide, fit};
 use crate::templates::schema;
 
 /// Texts from this length on are redacted once per stage: documents repeat in every call.
@@ -15,8 +15,7 @@ const WORTH_KEEPING: usize = 512;
 /// Prepares the calls of one stage.
 pub(super) struct Prepare<'a> {
     inner: &'a Inner,
-    target: BackendId,
-    optimizer: BackendId,
+    backends: PerSide<BackendId>,
     seen: HashMap<String, (String, usize)>,
     /// How many values were taken out of the stage's texts.
     pub(super) redactions: usize,
@@ -28,8 +27,7 @@ impl<'a> Prepare<'a> {
     pub(super) fn new(inner: &'a Inner) -> Self {
         Self {
             inner,
-            target: inner.roles.target.id(),
-            optimizer: inner.roles.optimizer.id(),
+            backends: PerSide::of(|side| inner.roles.of(side).id()),
             seen: HashMap::new(),
             redactions: 0,
             cut: (0, 0),
@@ -44,17 +42,14 @@ impl<'a> Prepare<'a> {
         let side = subject.side();
         self.offer(&mut subject, side);
         self.redact(&mut subject);
-        let backend = match side {
-            Side::Target => self.target.clone(),
-            Side::Optimizer => self.optimizer.clone(),
-        };
+        let manner = self.inner.options.sides.get(side);
         let params = Params {
-            max_tokens: self.inner.options.lengths.of(subject.kind()),
-            temperature: self.inner.options.temperature,
+            max_tokens: manner.lengths.of(subject.kind()),
+            temperature: manner.temperature,
             schema: schema(&subject),
         };
         Call {
-            backend,
+            backend: self.backends.get(side).clone(),
             messages: self.fitting(&mut subject, side, &params),
             params,
             subject,

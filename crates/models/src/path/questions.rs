@@ -91,7 +91,11 @@ impl Run {
     /// Writes every question of the night that waits into the hand-off folder.
     pub(super) fn publish(&self) -> Result<(), Problem> {
         let roles = &self.path.roles;
-        let Some(handoff) = roles.target.handoff().or_else(|| roles.optimizer.handoff()) else {
+        let Some(handoff) = roles
+            .each()
+            .into_iter()
+            .find_map(|backend| backend.handoff())
+        else {
             return Ok(());
         };
         let questions = open_questions(&self.path.store, self.night, handoff)?;

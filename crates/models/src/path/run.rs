@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use skillopt_core::call::{Call, Message};
+use skillopt_core::call::{Call, Message, Side};
 use skillopt_core::tool::{self, MOST_ROUNDS, ToolCall, ToolReply};
 use skillopt_core::{Instant, Problem};
 use skillopt_store::attempts::{self, Within};
@@ -91,8 +91,8 @@ struct Halt {
     failing: BTreeMap<String, u32>,
     /// Calls that failed in this pass: an equal one is not paid for again.
     failed: HashMap<String, CallError>,
-    /// Models that answered in the place of the one that was asked.
-    models: BTreeSet<(String, String)>,
+    /// Models that answered on a side in the place of the one that was asked.
+    models: BTreeSet<(&'static str, String, String)>,
     /// Whose plan was heard of, and as of when; nothing for a reply that says nothing of it.
     readings: BTreeSet<(String, Option<Option<Instant>>)>,
 }
@@ -506,14 +506,14 @@ impl Run {
         self.halt().failing.remove(provider);
     }
 
-    /// Whether it is new in this pass that `answered` answers for `asked`.
-    pub(super) fn first_answer_by(&self, asked: &str, answered: &str) -> bool {
+    /// Whether it is new in this pass that on `side` `answered` answers for `asked`.
+    pub(super) fn first_answer_by(&self, side: Side, asked: &str, answered: &str) -> bool {
         !answered.is_empty()
             && asked != answered
             && self
                 .halt()
                 .models
-                .insert((asked.to_owned(), answered.to_owned()))
+                .insert((side.id(), asked.to_owned(), answered.to_owned()))
     }
 
     /// Whether it is new in this pass that `provider` tells of its plan as of then, or not at all.

@@ -257,7 +257,8 @@ impl Run {
         let used = used(usage, reserved, price);
         let next = self.follow_up(call, &text, &parsed);
         let asked = &call.backend.model;
-        let other_model = self.first_answer_by(asked, &model);
+        let side = call.subject.side();
+        let other_model = self.first_answer_by(side, asked, &model);
         self.path.store.commit("record reply", |tx| {
             attempts::answer(tx, attempt, &text, used.usage, used.cost_micros)?;
             if request_thousandths > 0 {
@@ -272,7 +273,7 @@ impl Run {
                     tx,
                     self.night,
                     "models/answered_by",
-                    &json!({"asked": asked, "answered": model}),
+                    &json!({"side": side, "asked": asked, "answered": model}),
                 )?;
             }
             Ok(())

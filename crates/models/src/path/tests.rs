@@ -329,7 +329,7 @@ async fn a_model_that_answers_for_another_is_written_down_once() {
     assert_eq!(events.len(), 1);
     assert_eq!(
         events[0].body,
-        json!({"asked": "m", "answered": "m-2026-11"})
+        json!({"side": "judge", "asked": "m", "answered": "m-2026-11"})
     );
 }
 
@@ -339,11 +339,11 @@ fn an_estimate_is_a_range_over_paid_calls() {
     let backend = Scripted::replies("x");
     let path = stage.path_with(&backend, |options| {
         options.prices.given = crate::price::Price::given(1.0, 2.0);
-        options.lengths.judge = 100;
+        options.sides.judge.lengths.judge = 100;
     });
     let asked = Asked {
         kind: "judge",
-        side: Side::Optimizer,
+        side: Side::Judge,
         calls: 10,
         prompt_bytes: 3000,
     };

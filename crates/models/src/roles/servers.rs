@@ -30,9 +30,9 @@ pub(super) fn options(
     let made = match choice.kind.as_str() {
         anthropic::KIND => of_anthropic(choice, around)?,
         azure_openai::KIND => of_azure(choice, settings, around)?,
-        qwen::KIND => of_qwen(choice, settings, around)?,
+        qwen::KIND => of_qwen(choice, around)?,
         minimax::KIND => of_minimax(choice, settings, around)?,
-        _ => of_anybody(choice, settings, around)?,
+        _ => of_anybody(choice, around)?,
     };
     Ok(Options {
         kind: made.kind,
@@ -62,16 +62,12 @@ struct Made {
     model: String,
 }
 
-fn of_anybody(
-    choice: &Choice,
-    settings: &Settings,
-    around: &Surroundings<'_>,
-) -> Result<Made, Problem> {
+fn of_anybody(choice: &Choice, around: &Surroundings<'_>) -> Result<Made, Problem> {
     Ok(Made {
         kind: openai_compatible::KIND,
         address: Address::parse(&choice.endpoint)?,
         credential: Credential::bearer(named_key(choice, around)?),
-        protocol: protocol(settings.api, &choice.model),
+        protocol: protocol(choice.api, &choice.model),
         thinking: Thinking::ServerDefault,
         model: choice.model.clone(),
     })
@@ -89,11 +85,7 @@ fn of_anthropic(choice: &Choice, around: &Surroundings<'_>) -> Result<Made, Prob
     })
 }
 
-fn of_qwen(
-    choice: &Choice,
-    settings: &Settings,
-    around: &Surroundings<'_>,
-) -> Result<Made, Problem> {
+fn of_qwen(choice: &Choice, around: &Surroundings<'_>) -> Result<Made, Problem> {
     let own_server = choice.endpoint.is_empty();
     let variable = qwen::KEY_VARIABLE;
     let key = if choice.key_variable.is_empty() && own_server && is_set(around, variable) {
@@ -106,7 +98,7 @@ fn of_qwen(
         address: Address::parse(or(&choice.endpoint, qwen::ENDPOINT))?,
         credential: Credential::bearer(key),
         protocol: Protocol::Chat,
-        thinking: qwen::thinking(settings.thinking, settings.enable_thinking)?,
+        thinking: qwen::thinking(choice.thinking, choice.legacy_thinking)?,
         model: or(&choice.model, qwen::MODEL).to_owned(),
     })
 }
@@ -123,7 +115,7 @@ fn of_minimax(
         address: Address::parse(or(&choice.endpoint, minimax::endpoint(settings.region)))?,
         credential: Credential::bearer(key),
         protocol: Protocol::Chat,
-        thinking: minimax::thinking(&model, settings.thinking),
+        thinking: minimax::thinking(&model, choice.thinking),
         model,
     })
 }
@@ -133,7 +125,7 @@ fn of_azure(
     settings: &Settings,
     around: &Surroundings<'_>,
 ) -> Result<Made, Problem> {
-    let protocol = protocol(settings.api, &choice.model);
+    let protocol = protocol(choice.api, &choice.model);
     let from_variable = around.environment.get(azure_openai::ENDPOINT_VARIABLE);
     let endpoint = match (choice.endpoint.as_str(), from_variable) {
         ("", Some(endpoint)) => endpoint,

@@ -72,6 +72,7 @@ impl NightReport {
             "forecast": self.forecast,
             "spend": self.spend,
         });
+        value["judge_backend"] = json!(self.judge_backend);
         if let Some(file) = &self.tasks_file {
             value["tasks_file"] = json!(file);
             value["tasks_reviewed"] = json!(true);

@@ -554,7 +554,7 @@ export class MemoryBackend implements Backend {
           { agent: 'claude', reason: 'own_call', unit: 'session', sentence: 'Made by a night itself.', count: 12 },
         ],
         not_replayable: { 'needs files': 23, 'needs tools': 11, 'no criterion': 9 },
-        models: { target: 'claude-haiku-4-5', optimizer: 'claude-sonnet-4-5' },
+        models: { target: 'claude-haiku-4-5', optimizer: 'claude-sonnet-4-5', judge: 'claude-sonnet-4-5' },
         forecast: { mining_calls: 6, gate_calls: 24, calls: 80, tokens_low: 90_000, tokens_high: 210_000, cost_micros_high: 520_000 },
         targets: made ? targetsOf(made) : row.outcome === 'not_improved' ? [inVain(this.proposals)] : [],
         suggestions: [{ words: 'Always answer with a table when there are more than three numbers.', times: 2, turns: [] }],
@@ -700,7 +700,7 @@ const BACKENDS: BackendRow[] = ([
     problem: problem('endpoint_missing', 'No model server is named.', 'Set models.endpoint to its address.'),
   },
   { name: 'anthropic', about: "Anthropic's Messages API with a key, by default that of ANTHROPIC_API_KEY.", sides: [], model: 'claude-haiku-4-5', address: 'https://api.anthropic.com', problem: null },
-  { name: 'claude', about: 'Claude Code as you are signed in to it, or with a key.', sides: ['target', 'optimizer'], model: 'haiku', address: '/usr/bin/claude', problem: null },
+  { name: 'claude', about: 'Claude Code as you are signed in to it, or with a key.', sides: ['target', 'optimizer', 'judge'], model: 'haiku', address: '/usr/bin/claude', problem: null },
   {
     name: 'codex',
     about: 'Codex as you are signed in to it, or with a key.',

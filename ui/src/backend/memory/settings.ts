@@ -15,7 +15,7 @@ const DEFINITIONS: Definition[] = [
   ['models.backend', 'claude', 'Which model is asked, and how.', BACKENDS],
   ['models.model', '', "The model's name; empty for the backend's own choice."],
   ['models.target_model', 'haiku', 'The model that does the tasks, when it is another one.'],
-  ['models.optimizer_model', 'sonnet', 'The model that mines, judges and proposes, when it is another one.'],
+  ['models.optimizer_model', 'sonnet', 'The model that mines and proposes, and judges when no other does, when it is another one.'],
   ['models.endpoint', '', "The base address of the model server; empty for the backend's own."],
   ['models.api_key_env', '', 'The name of the environment variable that holds the key; never the key itself.'],
   ['changes.skill', true, 'Whether skills are improved.'],

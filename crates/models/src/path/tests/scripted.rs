@@ -302,10 +302,7 @@ impl Stage {
         templates: Templates,
         options: PathOptions,
     ) -> CallPath {
-        let roles = Roles {
-            target: Arc::clone(target) as _,
-            optimizer: Arc::clone(optimizer) as _,
-        };
+        let roles = Roles::new(Arc::clone(target) as _, Arc::clone(optimizer) as _);
         self.path_for(roles, templates, options)
     }
 

@@ -92,10 +92,7 @@ async fn questions_wait_for_files_and_each_answer_is_taken_once() {
     let folder = tempfile::tempdir().unwrap();
     let handoff = Handoff::new(folder.path().join("h"));
     let stage = Stage::new();
-    let roles = Roles {
-        target: Arc::new(handoff.clone()),
-        optimizer: Arc::new(handoff.clone()),
-    };
+    let roles = Roles::new(Arc::new(handoff.clone()), Arc::new(handoff.clone()));
     let new_path = || stage.path_for(roles.clone(), Templates::default(), PathOptions::default());
     let path = new_path();
     let asks = vec![
