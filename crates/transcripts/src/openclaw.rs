@@ -12,7 +12,7 @@ pub(crate) use paths::{STORES, homes, places, session_id, takes};
 use crate::session::Session;
 
 /// Raised whenever the reader reads the same session differently, so that sessions are read again.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// Reads a transcript from memory, as fuzz targets and benchmarks do. Never panics, whatever the
 /// bytes are.

@@ -9,7 +9,7 @@ pub(crate) use paths::{homes, session_id, stores, takes};
 use crate::session::Session;
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// Reads a transcript from memory, as fuzz targets and benchmarks do. Never panics, whatever the
 /// bytes are.
