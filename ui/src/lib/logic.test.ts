@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import page from '../../../docs/errors.md?raw';
+import reasons from '../../../crates/transcripts/src/reason.rs?raw';
 
 import type { Rule } from '../backend';
 import { asProblem } from '../backend';
@@ -167,9 +168,15 @@ describe('words', () => {
         if (typeof value === 'string') expect(other, `${path}.${key}`).not.toBe('');
       }
     };
-    // Titles of problems are only there where the engine's sentence is in another language.
-    compare({ ...en, problem: null }, { ...zh, problem: null }, 'strings');
+    // Titles of problems, and reasons, are only there where the engine's sentence is in another language.
+    compare({ ...en, problem: null, reason: null }, { ...zh, problem: null, reason: null }, 'strings');
     expect(zh.review.adopt).not.toBe(en.review.adopt);
+  });
+  it('name every reason to leave out a file, a session or a turn, and no other', () => {
+    const named = [...reasons.matchAll(/^ +[A-Z]\w+, "([a-z_]+)", (?:File|Session|Turn),/gm)].map(([, name]) => name!);
+    expect(named.length).toBeGreaterThan(25);
+    expect(Object.keys(zh.reason).sort()).toEqual(named.sort());
+    expect(Object.values(zh.reason).filter((words) => !/\p{Script=Han}/u.test(words ?? ''))).toEqual([]);
   });
   it('name every problem of the page of errors, and no other', () => {
     const codes = [...page.matchAll(/^\| `([a-z_]+)`/gm)].map(([, code]) => code!);
