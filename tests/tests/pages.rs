@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use skillopt_core::agent::Agent;
+use skillopt_core::feedback::Happened;
 use skillopt_settings::{GROUPS, ROWS, Restriction, Settings};
 use skillopt_tests::checkout::{files, members, read, root};
+use skillopt_transcripts::{Told, told};
 
 /// The string literal that `text` starts with, if it is a code: `snake_case`, at least two letters.
 fn code_at(text: &str) -> Option<&str> {
@@ -102,6 +105,52 @@ fn repository(may: Option<Restriction>) -> &'static str {
 #[test]
 fn the_page_of_settings_is_the_table() {
     is_written("docs/settings.md", &settings_page());
+}
+
+/// The page of what happens to answers, from the table of which agent tells what.
+fn signals_page() -> String {
+    let mut page = String::from(
+        "# What happened to an answer\n\n\
+         Besides its words, what a person did about an answer tells how good it was. These signals are \
+         hints at success or failure; a check is only ever made from words that say what is wanted. \
+         Below stands for each signal from which records of each agent it is read, or why the agent's \
+         files do not tell it. [Reading transcripts](transcripts.md) says where the files are.\n\n\
+         This page is written by `cargo xtask docs`.\n",
+    );
+    for happened in Happened::ALL {
+        let about = match happened {
+            Happened::Interrupted => "The person stopped the agent while it worked on the turn.",
+            Happened::ToolRejected => "The person refused to let the agent call a tool.",
+            Happened::Resent => {
+                "The person sent the request again, edited or not. For every agent that is also read \
+                 from the words: much the same right after a turn that was stopped, refused or taken \
+                 back."
+            }
+            Happened::Undone => "The person took the turn and what it did back.",
+            Happened::Abandoned => "The session ends with the turn, and without a result.",
+            Happened::Committed => {
+                "What the turn did was committed with git: it is the last turn before a commit that \
+                 changed files and was not taken back."
+            }
+        };
+        page.push_str(&format!(
+            "\n## `{}`\n\n{about}\n\n| Agent | Read from |\n| --- | --- |\n",
+            happened.signal()
+        ));
+        for agent in Agent::ALL {
+            let from = match told(agent, happened) {
+                Told::Read(from) => from.to_owned(),
+                Told::Untold(why) => format!("*not told*: {why}"),
+            };
+            page.push_str(&format!("| {} | {from} |\n", agent.title()));
+        }
+    }
+    page
+}
+
+#[test]
+fn the_page_of_signals_is_the_table() {
+    is_written("docs/signals.md", &signals_page());
 }
 
 /// That a generated file holds `text`; it is written first when `cargo xtask docs` asks for it.

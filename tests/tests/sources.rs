@@ -193,6 +193,75 @@ fn harvest_says_the_same_of_each_agent() {
     }
 }
 
+/// A session of Claude Code in another home, typed in the project.
+fn second_home(home: &Home, name: &str) -> std::path::PathBuf {
+    let folder = home.home().join(name);
+    let file = folder.join(format!("projects/-p/{name}.jsonl"));
+    fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
+    let project = home.project();
+    let line = format!(
+        r#"{{"type":"user","uuid":"{name}","timestamp":"2026-01-06T10:00:00Z","cwd":"{}","version":"2.1.332","message":{{"role":"user","content":"Write the docs of {name}"}}}}"#,
+        project.to_str().expect("text")
+    );
+    fs::write(file, line + "\n").expect("a file");
+    folder
+}
+
+#[test]
+fn an_agent_may_have_several_homes() {
+    let home = home();
+    let (work, spare) = (second_home(&home, "work"), second_home(&home, "spare"));
+    let text = |path: &Path| path.to_str().expect("text").to_owned();
+    let claude = |words: &[&str]| -> Value {
+        let doctor = json(&home, words);
+        let found = sources(&doctor)
+            .into_iter()
+            .find(|finding| finding["detail"]["agent"] == "claude");
+        found.expect("Claude Code").clone()
+    };
+    let homes = |finding: &Value| -> Vec<String> {
+        let looked = finding["detail"]["looked"].as_array().expect("folders");
+        let folder = |looked: &Value| looked["folder"].as_str().expect("text").to_owned();
+        looked.iter().map(folder).collect()
+    };
+    // By flags, one of them a second name of the other.
+    let again = format!("{}/../work", text(&spare));
+    let flags = [
+        format!("--claude-home={}", text(&work)),
+        format!("--claude-home={again}"),
+        format!("--claude-home={}", text(&spare)),
+    ];
+    let words: Vec<&str> = ["doctor"]
+        .into_iter()
+        .chain(flags.iter().map(String::as_str))
+        .collect();
+    let finding = claude(&words);
+    assert_eq!(
+        homes(&finding),
+        ["[home]/work/projects", "[home]/spare/projects"]
+    );
+    assert_eq!(finding["detail"]["sessions"], 2);
+    let message = finding["message"].as_str().expect("a sentence");
+    assert!(message.contains("[home]/work, [home]/spare"), "{message}");
+    // By the settings file, as a list and as one folder alone.
+    let list = format!("{}, {}", text(&work), text(&spare));
+    for (value, expected) in [(list, 2), (text(&work), 1)] {
+        json(&home, &["config", "set", "reads.claude_home", &value]);
+        assert_eq!(homes(&claude(&["doctor"])).len(), expected);
+    }
+}
+
+#[test]
+fn a_dry_run_says_the_same_of_each_agent_as_a_harvest() {
+    let home = home();
+    for flags in [&[][..], &["--source=codex"]] {
+        let dry = json(&home, &[&["sleep", "dry-run"], flags].concat());
+        let harvest = json(&home, &[&["sleep", "harvest"], flags].concat());
+        assert!(!dry["sources"].as_array().expect("sources").is_empty());
+        assert_eq!(dry["sources"], harvest["sources"], "{flags:?}");
+    }
+}
+
 #[test]
 fn a_night_tells_that_a_format_has_changed() {
     let home = home();

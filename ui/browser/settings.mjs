@@ -77,6 +77,27 @@ async function findsAProjectThatMoved(chrome, url) {
   await close();
 }
 
+async function showsWhatWasFoundOfEachAgent(chrome, url) {
+  for (const [language, words] of [
+    ['en', ['48 sessions of this project', '164 sessions: This session belongs to another project.', 'It deletes sessions after 30 days.', 'Its folders hold no session.', 'Not on this computer: Cursor']],
+    ['zh', ['本项目 48 个会话', '164 个会话: 这个会话属于另一个项目。', '它会在 30 天后删除会话。', '它的文件夹中没有会话。', '这台电脑上没有：Cursor']],
+  ]) {
+    const { page, close } = await open(chrome, url, { route: '#/project/p-7f3a91c2', language });
+    await settled(page);
+    for (const text of words) await shows(page, '.found', text);
+    // The records inside sessions are not told here.
+    assert.equal(await page.locator('.found', { hasText: 'Bookkeeping' }).count(), 0);
+    const second = page.locator('.found li', { hasText: '/home/ana/work/.claude/projects' });
+    assert.equal(await second.last().isVisible(), false);
+    await page.locator('.found summary').first().click();
+    await second.last().waitFor({ state: 'visible' });
+    await page.locator('.found summary').last().click();
+    await shows(page, '.found', '/home/ana/.cursor/projects');
+    await accessible(page, `what was found of each agent, ${language}`);
+    await close();
+  }
+}
+
 export async function settings(chrome, url) {
   const flows = [
     speaksTheLanguageOfTheSetting,
@@ -84,6 +105,7 @@ export async function settings(chrome, url) {
     pausesAndGoesOn,
     showsTheLogAndTheReportBeforeItIsWritten,
     findsAProjectThatMoved,
+    showsWhatWasFoundOfEachAgent,
   ];
   for (const flow of flows) {
     try {

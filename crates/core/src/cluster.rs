@@ -175,7 +175,7 @@ fn content(text: &str) -> Vec<String> {
 
 /// The content words of a request: lower case, quotes and fillers gone, numbers, versions, hashes and
 /// paths made alike, Chinese and Japanese in pairs of characters.
-fn words(text: &str) -> BTreeSet<String> {
+pub(crate) fn words(text: &str) -> BTreeSet<String> {
     let lower = text
         .trim()
         .trim_matches(['"', '\'', '“', '”', '„', '`'])

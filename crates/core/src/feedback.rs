@@ -4,15 +4,18 @@
 //! Phrases are matched as whole words (§3.1 of the reference, whose substrings found `no,` in
 //! "piano," and `undo` in "undocumented").
 
+mod again;
 mod constraint;
 mod happened;
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::script::is_unspaced;
 
+pub use again::says_again;
 pub use constraint::constraints;
 pub use happened::{Happened, commits};
 
@@ -87,28 +90,31 @@ pub struct Phrases {
 static USUAL: LazyLock<Phrases> = LazyLock::new(|| Phrases::with(&[], &[]));
 
 impl Phrases {
-    /// The usual phrases and the user's own.
+    /// The usual phrases and the user's own, as many as there are; one that is there already is left
+    /// out. Memory grows with their length.
     ///
     /// # Panics
-    /// Never: the automaton is only limited by memory, and phrases are cut to 200.
+    /// Only when there are gigabytes of phrases: settings take at most a thousand short ones.
     #[must_use]
     pub fn with(negative: &[String], positive: &[String]) -> Self {
         let list = |usual: &[&str], own: &[String]| -> Vec<String> {
             let own = own
                 .iter()
-                .map(|phrase| phrase.trim().to_lowercase())
+                .map(|phrase| phrase.trim().to_lowercase().replace('’', "'"))
                 .filter(|phrase| !phrase.is_empty());
+            let mut known = HashSet::new();
             usual
                 .iter()
                 .map(|phrase| (*phrase).to_owned())
-                .chain(own.take(200))
+                .chain(own)
+                .filter(|phrase| known.insert(phrase.clone()))
                 .collect()
         };
         let (negative, positive) = (list(&NEGATIVE, negative), list(&POSITIVE, positive));
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::Standard)
             .build(negative.iter().chain(&positive))
-            .expect("a few hundred short phrases fit into an automaton");
+            .expect("a few thousand short phrases fit into an automaton");
         Self {
             negative,
             positive,
@@ -376,6 +382,22 @@ mod tests {
         assert_eq!(phrases.signals("So ein Quatsch"), ["neg:quatsch"]);
         assert_eq!(phrases.signals("Läuft."), ["pos:läuft"]);
         assert!(phrases.signals("verläuft").is_empty());
+        // One that is there already, by whatever apostrophe, is no second signal.
+        let phrases = Phrases::with(&["Wrong".to_owned(), "that’s wrong".to_owned()], &[]);
+        assert_eq!(phrases.signals("wrong"), ["neg:wrong"]);
+    }
+
+    #[test]
+    fn however_many_own_phrases_there_are_each_counts() {
+        let own: Vec<String> = (0..1000).map(|number| format!("phrase{number}x")).collect();
+        let phrases = Phrases::with(&own, &own);
+        for number in [0, 199, 200, 999] {
+            let phrase = format!("phrase{number}x");
+            assert_eq!(
+                phrases.signals(&format!("It is {phrase} again")),
+                [format!("neg:{phrase}"), format!("pos:{phrase}")]
+            );
+        }
     }
 
     #[test]

@@ -41,9 +41,11 @@ pub enum Kind {
     /// A path, possibly empty; `~` is the home folder. A relative one begins at the folder of the file
     /// it stands in, or where the command is given.
     Path,
-    /// The same, but a relative one is below the project.
+    /// A list of such paths, none of them empty. A single one may stand for itself.
+    Paths,
+    /// A path, possibly empty; a relative one is below the project.
     ProjectPath,
-    /// A list of such paths.
+    /// A list of paths that are below the project when relative.
     ProjectPaths,
     /// A list of globs; `~` is the home folder.
     Globs,
@@ -57,6 +59,8 @@ pub enum Kind {
     SkillName,
     /// A list of texts.
     List,
+    /// A list of short phrases, which are looked for in what people write.
+    Phrases,
     /// A text of a certain form.
     Form(&'static Form),
 }
@@ -126,6 +130,8 @@ pub(crate) enum Fault {
 /// Lists are read up to this many entries, and texts up to this many bytes.
 const MOST_ENTRIES: usize = 1_000;
 const LONGEST_TEXT: usize = 8_000;
+/// A phrase is read up to this many characters.
+const LONGEST_PHRASE: usize = 200;
 /// What a message shows of a value.
 const SHOWN: usize = 80;
 
@@ -146,8 +152,8 @@ impl Kind {
             Self::Bool => "BOOL",
             Self::Whole { .. } | Self::Number { .. } => "N",
             Self::Choice(_) | Self::Backend { .. } => "WORD",
-            Self::Text | Self::List => "TEXT",
-            Self::Path | Self::ProjectPath | Self::ProjectPaths => "PATH",
+            Self::Text | Self::List | Self::Phrases => "TEXT",
+            Self::Path | Self::Paths | Self::ProjectPath | Self::ProjectPaths => "PATH",
             Self::Globs => "GLOB",
             Self::Ports => "PORT",
             Self::Address => "URL",
@@ -184,6 +190,7 @@ impl Kind {
                 format!("a text of at most {LONGEST_TEXT} bytes without control characters")
             }
             Self::Path => "a path".to_owned(),
+            Self::Paths => format!("a path, or a list of at most {MOST_ENTRIES} paths"),
             Self::ProjectPath => "a path, below the project when relative".to_owned(),
             Self::ProjectPaths => {
                 format!("a list of at most {MOST_ENTRIES} paths, below the project when relative")
@@ -200,6 +207,9 @@ impl Kind {
                 "a name of at most 64 lower-case letters, digits and hyphens".to_owned()
             }
             Self::List => format!("a list of at most {MOST_ENTRIES} texts"),
+            Self::Phrases => format!(
+                "a list of at most {MOST_ENTRIES} texts of at most {LONGEST_PHRASE} characters"
+            ),
             Self::Form(form) => form.allowed.to_owned(),
         }
     }
@@ -249,7 +259,17 @@ impl Kind {
                 }
                 _ => Err(wrong()),
             },
-            Self::List | Self::Globs | Self::Ports | Self::ProjectPaths => {
+            Self::Paths if value.is_string() => {
+                let empty = value.as_str().is_some_and(|text| text.trim().is_empty());
+                let entries = if empty { vec![] } else { vec![value.clone()] };
+                self.check(&Value::Array(entries))
+            }
+            Self::List
+            | Self::Phrases
+            | Self::Globs
+            | Self::Ports
+            | Self::Paths
+            | Self::ProjectPaths => {
                 let Value::Array(items) = value else {
                     return Err(wrong());
                 };
@@ -295,7 +315,12 @@ impl Kind {
     pub(crate) const fn is_list(&self) -> bool {
         matches!(
             self,
-            Self::List | Self::Globs | Self::Ports | Self::ProjectPaths
+            Self::List
+                | Self::Phrases
+                | Self::Globs
+                | Self::Ports
+                | Self::Paths
+                | Self::ProjectPaths
         )
     }
 
@@ -304,7 +329,8 @@ impl Kind {
         match self {
             Self::Globs => glob_fault(text).or_else(|| path_fault(text)),
             Self::Ports => port_fault(text),
-            Self::ProjectPaths => path_fault(text),
+            Self::Paths | Self::ProjectPaths => path_fault(text),
+            Self::Phrases => phrase_fault(text),
             _ => None,
         }
     }
@@ -422,7 +448,12 @@ impl Kind {
                     Err(wrong())
                 }
             }
-            Self::List | Self::Globs | Self::Ports | Self::ProjectPaths => {
+            Self::List
+            | Self::Phrases
+            | Self::Globs
+            | Self::Ports
+            | Self::Paths
+            | Self::ProjectPaths => {
                 if trimmed.starts_with('[')
                     && let Ok(value) = trimmed.parse::<toml_edit::Value>()
                 {
@@ -442,8 +473,14 @@ fn is_plain(text: &str) -> bool {
     text.len() <= LONGEST_TEXT && !text.chars().any(char::is_control)
 }
 
+/// Why a text is no phrase.
+fn phrase_fault(text: &str) -> Option<String> {
+    let length = text.chars().count();
+    (length > LONGEST_PHRASE).then(|| format!("this one has {length}"))
+}
+
 /// The entries of a list separated by commas; a comma in braces belongs to a glob.
-fn split_list(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn split_list(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
     text.split(move |letter| {
         match letter {

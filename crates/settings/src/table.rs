@@ -201,24 +201,24 @@ const fn of(kind: Kind, flag: &'static str) -> Row {
 settings! {
     /// Whose sessions are read.
     reads.source: Source = Source::Auto, of(Kind::Choice(&SOURCES), "source").was(&["transcript_source"]);
-    /// Where Claude Code keeps its files; empty for $CLAUDE_CONFIG_DIR or ~/.claude.
-    reads.claude_home: String = String::new(), of(Kind::Path, "claude-home").was(&["claude_home"]);
-    /// Where Codex keeps its files; empty for $CODEX_HOME or ~/.codex.
-    reads.codex_home: String = String::new(), of(Kind::Path, "codex-home").was(&["codex_home"]);
-    /// Where GitHub Copilot CLI keeps its files; empty for $COPILOT_HOME or ~/.copilot.
-    reads.copilot_home: String = String::new(), of(Kind::Path, "copilot-home");
-    /// Where Copilot Chat in VS Code keeps its files; empty for those of every VS Code there is.
-    reads.vscode_home: String = String::new(), of(Kind::Path, "vscode-home");
-    /// Where Cursor keeps its files; empty for ~/.cursor and the folder of its editor.
-    reads.cursor_home: String = String::new(), of(Kind::Path, "cursor-home").was(&["cursor_home"]);
-    /// Where Pi keeps its files; empty for $PI_CODING_AGENT_DIR or ~/.pi/agent.
-    reads.pi_home: String = String::new(), of(Kind::Path, "pi-home").was(&["pi_home"]);
-    /// Where OpenCode keeps its files, or one of its databases; empty for $XDG_DATA_HOME/opencode and ~/.local/share/opencode.
-    reads.opencode_home: String = String::new(), of(Kind::Path, "opencode-home").was(&["opencode_db"]);
-    /// Where OpenClaw keeps its files; empty for $OPENCLAW_STATE_DIR or ~/.openclaw.
-    reads.openclaw_home: String = String::new(), of(Kind::Path, "openclaw-home");
-    /// Where Devin keeps its files, or its database; empty for devin/cli in the folder of the user's data.
-    reads.devin_home: String = String::new(), of(Kind::Path, "devin-home");
+    /// Where Claude Code keeps its files, one folder or several; empty for $CLAUDE_CONFIG_DIR or ~/.claude.
+    reads.claude_home: Vec<String> = Vec::new(), of(Kind::Paths, "claude-home").was(&["claude_home"]);
+    /// Where Codex keeps its files, one folder or several; empty for $CODEX_HOME or ~/.codex.
+    reads.codex_home: Vec<String> = Vec::new(), of(Kind::Paths, "codex-home").was(&["codex_home"]);
+    /// Where GitHub Copilot CLI keeps its files, one folder or several; empty for $COPILOT_HOME or ~/.copilot.
+    reads.copilot_home: Vec<String> = Vec::new(), of(Kind::Paths, "copilot-home");
+    /// Where Copilot Chat in VS Code keeps its files, one folder or several; empty for those of every VS Code there is.
+    reads.vscode_home: Vec<String> = Vec::new(), of(Kind::Paths, "vscode-home");
+    /// Where Cursor keeps its files, one folder or several; empty for ~/.cursor and the folder of its editor.
+    reads.cursor_home: Vec<String> = Vec::new(), of(Kind::Paths, "cursor-home").was(&["cursor_home"]);
+    /// Where Pi keeps its files, one folder or several; empty for $PI_CODING_AGENT_DIR or ~/.pi/agent.
+    reads.pi_home: Vec<String> = Vec::new(), of(Kind::Paths, "pi-home").was(&["pi_home"]);
+    /// Where OpenCode keeps its files, folders or databases; empty for $XDG_DATA_HOME/opencode and ~/.local/share/opencode.
+    reads.opencode_home: Vec<String> = Vec::new(), of(Kind::Paths, "opencode-home").was(&["opencode_db"]);
+    /// Where OpenClaw keeps its files, one folder or several; empty for $OPENCLAW_STATE_DIR or ~/.openclaw.
+    reads.openclaw_home: Vec<String> = Vec::new(), of(Kind::Paths, "openclaw-home");
+    /// Where Devin keeps its files, folders or databases; empty for devin/cli in the folder of the user's data.
+    reads.devin_home: Vec<String> = Vec::new(), of(Kind::Paths, "devin-home");
     /// Which sessions belong to a project.
     reads.scope: Scope = Scope::Project, of(Kind::Choice(&SCOPES), "scope").was(&["projects"]);
     /// How far back the first night of a project reads; 0 for everything there is.
@@ -233,10 +233,10 @@ settings! {
         of(Kind::List, "agent-marker").also("SKILLOPT_SLEEP_AGENT_MARKERS");
     /// Words that say that something went wrong, besides the usual ones.
     reads.negative_words: Vec<String> = Vec::new(),
-        of(Kind::List, "negative-word").also("SKILLOPT_SLEEP_NEG_FEEDBACK");
+        of(Kind::Phrases, "negative-word").also("SKILLOPT_SLEEP_NEG_FEEDBACK");
     /// Words that say that something went well, besides the usual ones.
     reads.positive_words: Vec<String> = Vec::new(),
-        of(Kind::List, "positive-word").also("SKILLOPT_SLEEP_POS_FEEDBACK");
+        of(Kind::Phrases, "positive-word").also("SKILLOPT_SLEEP_POS_FEEDBACK");
 
     /// Whether a model helps to find tasks in the sessions.
     mines.model_miner: bool = true, switch("model-miner").was(&["llm_mine"]);

@@ -76,7 +76,7 @@ impl Kind {
             other => other,
         };
         match self {
-            Self::Path => each(value, &|text| {
+            Self::Path | Self::Paths => each(value, &|text| {
                 let text = at_home(text.trim(), start.home, str::to_owned);
                 if text.is_empty() {
                     return text;
@@ -100,6 +100,7 @@ impl Kind {
             | Self::Variable
             | Self::SkillName
             | Self::Ports
+            | Self::Phrases
             | Self::List => value,
         }
     }
@@ -107,11 +108,28 @@ impl Kind {
     /// The text of a value typed in `folder`, so that it means the same in a file elsewhere.
     #[must_use]
     pub fn typed_in(&self, text: &str, folder: &Path) -> String {
-        let trimmed = text.trim();
-        if *self == Self::Path && !trimmed.is_empty() && !trimmed.starts_with('~') {
-            return folder.join(trimmed).to_string_lossy().into_owned();
+        let whole = |path: &str| {
+            if path.is_empty() || path.starts_with('~') {
+                path.to_owned()
+            } else {
+                folder.join(path).to_string_lossy().into_owned()
+            }
+        };
+        match self {
+            Self::Path => whole(text.trim()),
+            Self::Paths => match self.read(text) {
+                // Written as in TOML, so that a comma in a name stays one.
+                Ok(Value::Array(paths)) => {
+                    let paths = paths.iter().filter_map(Value::as_str);
+                    paths
+                        .map(|path| whole(path.trim()))
+                        .collect::<toml_edit::Array>()
+                        .to_string()
+                }
+                _ => text.to_owned(),
+            },
+            _ => text.to_owned(),
         }
-        text.to_owned()
     }
 }
 

@@ -27,32 +27,36 @@ fn agents_and_their_homes_keep_their_meaning() {
         (
             json!({"transcript_source": "copilot"}),
             "reads.source",
-            "vscode",
+            json!("vscode"),
         ),
         (
             json!({"transcript_source": "copilot_cli"}),
             "reads.source",
-            "copilot",
+            json!("copilot"),
         ),
-        (json!({"transcript_source": "pi"}), "reads.source", "pi"),
+        (
+            json!({"transcript_source": "pi"}),
+            "reads.source",
+            json!("pi"),
+        ),
         (
             json!({"pi_home": "/srv/pi/"}),
             "reads.pi_home",
-            "/srv/pi/agent",
+            json!(["/srv/pi/agent"]),
         ),
         (
             json!({"cursor_home": "/srv/cursor"}),
             "reads.cursor_home",
-            "/srv/cursor",
+            json!(["/srv/cursor"]),
         ),
     ] {
         let import = import(&config);
         let taken: Vec<_> = import
             .taken
             .iter()
-            .map(|taken| (taken.key, taken.value.as_str()))
+            .map(|taken| (taken.key, taken.value.clone()))
             .collect();
-        assert_eq!(taken, [(key, Some(value))], "{config}");
+        assert_eq!(taken, [(key, value)], "{config}");
     }
     for usual in ["pi_home", "cursor_home"] {
         let folder = format!("~/.{}", usual.trim_end_matches("_home"));

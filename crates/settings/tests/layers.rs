@@ -165,7 +165,10 @@ fn other(row: &Row) -> (Value, String) {
             };
             (json!(text), text.into())
         }
-        Kind::List | Kind::Globs | Kind::ProjectPaths => (json!(["one", "two"]), "one,two".into()),
+        Kind::Paths => (json!(["/one", "/two"]), "/one,/two".into()),
+        Kind::List | Kind::Phrases | Kind::Globs | Kind::ProjectPaths => {
+            (json!(["one", "two"]), "one,two".into())
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::night::{self, Night};
 use crate::outcome::Stop;
 use crate::report::{SkipCount, Suggestion};
 use crate::run;
-use crate::sources;
+use crate::sources::{self, SourceStatus};
 use crate::targets;
 use crate::tasks_file::TasksFile;
 use crate::tonight;
@@ -40,6 +40,8 @@ pub struct Preview {
     pub not_replayable: BTreeMap<String, u64>,
     /// What the harvest left out.
     pub skipped: Vec<SkipCount>,
+    /// What was found of each agent, within the look-back; nothing when tasks were given.
+    pub sources: Vec<SourceStatus>,
     /// Rules in the user's own words that nothing has tested.
     pub suggestions: Vec<Suggestion>,
     /// What it would ask.
@@ -70,6 +72,7 @@ pub async fn preview(
     let named = file.map_or(&[][..], |file| &file.tasks);
     let (targets, unusable) = targets::resolve(context, &harvesting::agents(context, named))?;
     let mut notes: Vec<String> = unusable.iter().map(ToString::to_string).collect();
+    let mut found = Vec::new();
     let (prepared, mined, harvest) = match file {
         Some(file) => (
             tonight::given(context, file),
@@ -79,6 +82,7 @@ pub async fn preview(
         None => {
             let harvest = harvesting::read(context, false)?;
             notes.extend(sources::warnings(&harvest));
+            found = sources::statuses(context, &harvest);
             let known = tonight::known_turns(context, simulated, again)?;
             let sessions = tonight::with_news(
                 harvest.sessions.clone(),
@@ -135,6 +139,7 @@ pub async fn preview(
             .map(|(reason, count)| (reason.words().to_owned(), *count))
             .collect(),
         skipped: SkipCount::of(&harvest, context),
+        sources: found,
         suggestions: crate::report::suggestions(&mined),
         tasks: prepared.tasks,
         forecast,

@@ -163,7 +163,9 @@ fn is_abandoned(end: &[Turn]) -> bool {
             )
         })
     });
-    let worked = end.iter().any(|turn| !turn.tools.is_empty());
+    let worked = end
+        .iter()
+        .any(|turn| !(turn.tools.is_empty() && turn.files.is_empty()));
     let answered = end
         .iter()
         .any(|turn| turn.author == Author::Assistant && !turn.text.is_empty());

@@ -136,14 +136,26 @@ impl Exchange {
 
     /// Whether there is a prompt that was not taken back.
     fn stands(&self) -> bool {
-        self.prompt.as_ref().is_some_and(|prompt| {
-            !prompt.feedback.iter().any(|signal| {
-                matches!(
-                    Happened::of(signal),
-                    Some(Happened::Undone | Happened::Resent)
-                )
-            })
-        })
+        let gone = [Happened::Undone, Happened::Resent];
+        self.prompt.is_some() && !self.happened(&gone)
+    }
+
+    /// Whether it still stands, and the person ended it before the agent did.
+    fn was_stopped(&self) -> bool {
+        self.stands() && self.happened(&[Happened::Interrupted, Happened::ToolRejected])
+    }
+
+    /// Whether the person ended it before the agent did, or took it back.
+    fn was_ended(&self) -> bool {
+        self.prompt.is_some() && (self.was_stopped() || !self.stands())
+    }
+
+    /// Whether one of these happened to it.
+    fn happened(&self, any: &[Happened]) -> bool {
+        let signals = self.prompt.iter().flat_map(|prompt| &prompt.feedback);
+        signals
+            .filter_map(|signal| Happened::of(signal))
+            .any(|happened| any.contains(&happened))
     }
 
     /// When the last of it was written.
@@ -189,6 +201,9 @@ pub(crate) struct Reading {
     before: Others,
     /// The last prompt was not kept, so what others write until the next one is not counted.
     lost: bool,
+    /// Calls of `git commit` whose result has not come yet, by the hash of the call's id.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    committing: Vec<u64>,
 }
 
 impl Reading {

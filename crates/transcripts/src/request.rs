@@ -1,6 +1,6 @@
 //! What is asked of a harvest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
 use skillopt_core::Instant;
@@ -14,14 +14,14 @@ use crate::surroundings::Surroundings;
 pub struct Homes(BTreeMap<Agent, Vec<PathBuf>>);
 
 impl Homes {
-    /// The folder a setting names for an agent, or the folders where the agent itself would look.
+    /// The folders a setting names for an agent, or those where the agent itself would look.
     #[must_use]
-    pub fn find<'s>(at: &Surroundings<'_>, setting: impl Fn(Agent) -> &'s str) -> Self {
+    pub fn find<'s>(at: &Surroundings<'_>, setting: impl Fn(Agent) -> &'s [String]) -> Self {
         Agent::ALL
             .into_iter()
             .map(|agent| match setting(agent) {
-                "" => (agent, reader::homes(agent, at)),
-                folder => (agent, vec![at.path(folder)]),
+                [] => (agent, reader::homes(agent, at)),
+                folders => (agent, folders.iter().map(|it| at.path(it)).collect()),
             })
             .collect()
     }
@@ -35,8 +35,18 @@ impl Homes {
 
 impl FromIterator<(Agent, Vec<PathBuf>)> for Homes {
     fn from_iter<T: IntoIterator<Item = (Agent, Vec<PathBuf>)>>(homes: T) -> Self {
-        Self(homes.into_iter().collect())
+        let distinct = |(agent, folders): (Agent, Vec<PathBuf>)| (agent, distinct(folders));
+        Self(homes.into_iter().map(distinct).collect())
     }
+}
+
+/// Each folder once, under the first of its names: one may be linked from another.
+fn distinct(folders: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut met = HashSet::new();
+    folders
+        .into_iter()
+        .filter(|folder| met.insert(folder.canonicalize().unwrap_or_else(|_| folder.clone())))
+        .collect()
 }
 
 /// Which turns belong to the project.

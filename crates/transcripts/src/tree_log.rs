@@ -25,6 +25,11 @@ pub(crate) trait Dialect: Default + std::fmt::Debug {
     /// What stands in a message in the person's place. `line` is the whole entry.
     fn said<'a>(&self, line: &[u8], text: &'a str) -> Said<'a>;
 
+    /// Whether the program says in a message in the person's place that the person refused a call.
+    fn tells_refusal(_text: &str) -> bool {
+        false
+    }
+
     /// Whether the agent itself wrote a message in its place, and not its program. `line` is the
     /// whole entry.
     fn is_answer(_line: &[u8]) -> bool {

@@ -1,10 +1,11 @@
 //! What holds for the sessions of every agent, whatever its format.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use skillopt_core::agent::Agent;
-use skillopt_transcripts::{Harvest, Reason};
+use skillopt_transcripts::{Harvest, Homes, Platform, Reason, Surroundings};
 
 #[path = "support/devin.rs"]
 mod devin;
@@ -213,6 +214,104 @@ fn a_home_may_be_linked_from_elsewhere() {
         // Both names at once: the session is one.
         home.request.homes = [(agent, vec![link, real])].into_iter().collect();
         assert_eq!(prompts(&home.harvest()), [["Write the parser"]], "{agent}");
+    }
+}
+
+/// Where an agent itself would look, by its own variables: each leads to a session.
+#[test]
+fn the_agents_own_variables_lead_to_their_sessions() {
+    for (agent, variable, below) in [
+        (Agent::Claude, "CLAUDE_CONFIG_DIR", ""),
+        (Agent::Codex, "CODEX_HOME", ""),
+        (Agent::Copilot, "COPILOT_HOME", ""),
+        (Agent::Vscode, "VSCODE_PORTABLE", "user-data"),
+        (Agent::Vscode, "XDG_CONFIG_HOME", "Code - Insiders"),
+        (Agent::Pi, "PI_CODING_AGENT_DIR", ""),
+        (Agent::OpenCode, "XDG_DATA_HOME", "opencode"),
+        (Agent::OpenClaw, "OPENCLAW_STATE_DIR", ""),
+        (Agent::Devin, "XDG_DATA_HOME", "devin/cli"),
+    ] {
+        let mut home = Home::new();
+        session(&home, agent, "/w/app", "Write the parser");
+        // Moved to where no default leads, with a comma, which is nothing special in a name.
+        let named = home.folder.path().join("moved, by hand");
+        let folder = named.join(below);
+        std::fs::create_dir_all(folder.parent().unwrap()).unwrap();
+        std::fs::rename(home.folder.path().join(agent.id()), &folder).unwrap();
+        found_by(&mut home, agent, variable, &named);
+    }
+    for (agent, variable) in [
+        (Agent::OpenCode, "OPENCODE_DB"),
+        (Agent::Devin, "CHISEL_SESSION_DB"),
+        (Agent::Pi, "PI_CODING_AGENT_SESSION_DIR"),
+    ] {
+        let mut home = Home::new();
+        let path = session(&home, agent, "/w/app", "Write the parser");
+        let named = match agent {
+            Agent::Pi => path.ancestors().nth(2).unwrap(),
+            _ => &path,
+        };
+        found_by(&mut home, agent, variable, named);
+    }
+}
+
+/// That a session is found when the variable names this place, and not without it.
+fn found_by(home: &mut Home, agent: Agent, variable: &str, named: &std::path::Path) {
+    let folder = home.folder.path().join("somebody");
+    home.request.agents = vec![agent];
+    let mut find = |environment: &BTreeMap<String, String>| {
+        let at = Surroundings {
+            platform: Platform::Linux,
+            home: &folder,
+            environment,
+        };
+        home.request.homes = Homes::find(&at, |_| &[]);
+        home.harvest()
+    };
+    assert!(find(&BTreeMap::new()).sessions.is_empty());
+    let value = named.to_str().unwrap().to_owned();
+    let found = find(&BTreeMap::from([(variable.to_owned(), value)]));
+    assert_eq!(
+        prompts(&found),
+        [["Write the parser"]],
+        "{agent}: {variable}"
+    );
+}
+
+#[test]
+fn a_setting_may_name_several_homes_and_each_is_read_once() {
+    for agent in Agent::ALL {
+        let mut home = Home::new();
+        session(&home, agent, "/w/app", "Write the parser");
+        let real = home.folder.path().join(agent.id());
+        let text = |path: &std::path::Path| path.to_str().unwrap().to_owned();
+        let mut named = vec![
+            text(&home.folder.path().join("nowhere")),
+            text(&real),
+            // The same by another way.
+            text(&real.join("..").join(agent.id())),
+        ];
+        if cfg!(unix) {
+            let link = home.folder.path().join("link");
+            #[cfg(unix)]
+            std::os::unix::fs::symlink(&real, &link).unwrap();
+            named.push(text(&link));
+        }
+        let environment = BTreeMap::new();
+        let at = Surroundings {
+            platform: Platform::Linux,
+            home: home.folder.path(),
+            environment: &environment,
+        };
+        home.request.agents = vec![agent];
+        home.request.homes = Homes::find(&at, |_| &named);
+        assert_eq!(home.request.homes.of(agent).len(), 2, "{agent}");
+        let harvest = home.harvest();
+        assert_eq!(prompts(&harvest), [["Write the parser"]], "{agent}");
+        assert!(
+            harvest.looked.iter().any(|looked| !looked.present),
+            "{agent}"
+        );
     }
 }
 

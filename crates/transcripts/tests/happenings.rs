@@ -175,11 +175,20 @@ fn a_commit_keeps_the_last_turn_that_changed_something() {
         answer(2, "It parses."),
         typed(3, "Commit"),
         commit(3),
+        result(3, "", false, "[main 1f2e3d4] x"),
         answer(3, "Committed."),
     ]);
     assert_eq!(happened(&harvest), [vec!["pos:committed"], vec![], vec![]]);
-    let harvest = claude(&[typed(3, "Commit"), commit(3), answer(3, "Committed.")]);
+    let harvest = claude(&[
+        typed(3, "Commit"),
+        commit(3),
+        result(3, "", false, "[main 1f2e3d4] x"),
+        answer(3, "Committed."),
+    ]);
     assert_eq!(happened(&harvest), [vec![""; 0]]);
+    // Of a commit whose result is not there nobody knows.
+    let harvest = claude(&[typed(1, "Write the parser"), write(1), commit(1)]);
+    assert_eq!(happened(&harvest), [["neg:abandoned"]]);
 }
 
 #[test]
@@ -289,8 +298,50 @@ fn codex_refusals_and_commits() {
         assert_eq!(happened(&harvest), [expected, vec![]], "{record}");
     }
     let commit = r#""type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"git commit -am x\"}","call_id":"d"}"#;
-    let harvest = codex(&[SAID[0], PATCHED, ANSWERED, SAID[1], commit, ANSWERED]);
-    assert_eq!(happened(&harvest), [vec!["pos:committed"], vec![]]);
+    for (output, kept) in [
+        (
+            r"Wall time: 0.0 seconds\nProcess exited with code 0\nOutput:\nx",
+            true,
+        ),
+        (
+            r"Wall time: 0.0 seconds\nProcess exited with code 1\nOutput:\nx",
+            false,
+        ),
+        // What the command printed is not what is said of it.
+        (
+            r"Wall time: 0.0 seconds\nOutput:\nProcess exited with code 0",
+            false,
+        ),
+        (r"Exit code: 0\nWall time: 0.1 seconds\nOutput:\nx", true),
+        (r#"{\"output\":\"x\",\"metadata\":{\"exit_code\":0}}"#, true),
+        (
+            r#"{\"output\":\"x\",\"metadata\":{\"exit_code\":128}}"#,
+            false,
+        ),
+        (r#"{\"output\":\"x\"}"#, false),
+        ("", false),
+    ] {
+        let output = format!(
+            r#""type":"response_item","payload":{{"type":"function_call_output","call_id":"d","output":"{output}"}}"#
+        );
+        let harvest = codex(&[
+            SAID[0], PATCHED, ANSWERED, SAID[1], commit, &output, ANSWERED,
+        ]);
+        let expected = if kept { vec!["pos:committed"] } else { vec![] };
+        assert_eq!(happened(&harvest), [expected, vec![]], "{output}");
+    }
+    // Other records of the same command.
+    for ended in [
+        r#""type":"event_msg","payload":{"type":"item_completed","item":{"type":"CommandExecution","id":"d","status":"completed","exit_code":0}}"#,
+        r#""type":"event_msg","payload":{"type":"exec_command_end","call_id":"d","exit_code":0}"#,
+    ] {
+        let harvest = codex(&[SAID[0], PATCHED, ANSWERED, SAID[1], commit, ended, ANSWERED]);
+        assert_eq!(
+            happened(&harvest),
+            [vec!["pos:committed"], vec![]],
+            "{ended}"
+        );
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use skillopt_transcripts::{Author, Harvest, Reason};
 #[path = "support/homes.rs"]
 mod homes;
 
-use homes::{Home, joined, prompts, skipped, write};
+use homes::{Home, joined, prompts, skipped, words, write};
 
 const FILE: &str = "2026-01-05T10-00-00-000Z_0199.jsonl";
 const HEADER: &str = r#"{"type":"session","version":3,"id":"0199","timestamp":"2026-01-05T10:00:00.000Z","cwd":"/w/app"}"#;
@@ -118,10 +118,21 @@ fn the_branch_of_the_last_entry_counts_with_the_requests_that_were_sent_again_on
     // And to before the first entry.
     lines.push(user(8, "h", None, "start over"));
     let harvest = read(&lines);
-    assert_eq!(prompts(&harvest), [["write a parser", "start over"]]);
-    assert_eq!(answers(&harvest), ["with a table"]);
+    // All that was said meanwhile is taken back with the first request.
+    let undone: Vec<&str> = harvest.sessions[0]
+        .human_turns()
+        .filter(|turn| turn.feedback.iter().any(|signal| signal == "neg:undone"))
+        .map(|turn| turn.text.as_str())
+        .collect();
+    assert_eq!(
+        undone,
+        ["no, by hand", "with fewer tables", "go on by hand"]
+    );
+    assert_eq!(words(&harvest.sessions[0]).first(), Some(&"write a parser"));
+    assert_eq!(words(&harvest.sessions[0]).last(), Some(&"start over"));
+    assert_eq!(answers(&harvest), ["with a table", "by hand", "one table"]);
     assert_eq!(resent(&harvest), ["write a parser"]);
-    assert_eq!(left_out(&harvest, Reason::AbandonedBranch), 3);
+    assert_eq!(left_out(&harvest, Reason::AbandonedBranch), 0);
 }
 
 #[test]

@@ -149,12 +149,44 @@ fn changes_are_made_in_their_order() {
         r#"{{"kind":2,"k":["requests"],"v":[{}],"i":1}}"#,
         request(3, "another second", "")
     ));
-    assert_eq!(prompts(&read(&lines)), [["first", "another second"]]);
+    let told = |lines: &[String]| -> Vec<(String, String)> {
+        read(lines).sessions[0]
+            .human_turns()
+            .map(|turn| (turn.text.clone(), turn.feedback.join(" ")))
+            .collect()
+    };
+    let pairs = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+        let owned = |(words, signals): &(&str, &str)| ((*words).to_owned(), (*signals).to_owned());
+        pairs.iter().map(owned).collect()
+    };
+    assert_eq!(
+        told(&lines),
+        pairs(&[
+            ("first", ""),
+            ("second, better", "neg:interrupted neg:resent"),
+            ("another second", ""),
+        ])
+    );
     // Taking away without putting anything in.
     lines.push(r#"{"kind":2,"k":["requests"],"i":1}"#.to_owned());
-    assert_eq!(prompts(&read(&lines)), [["first"]]);
     lines.push(r#"{"kind":3,"k":["requests",0]}"#.to_owned());
-    assert!(read(&lines).sessions.is_empty());
+    assert_eq!(
+        told(&lines),
+        pairs(&[
+            ("first", "neg:undone"),
+            ("second, better", "neg:interrupted neg:resent"),
+            ("another second", "neg:undone"),
+        ])
+    );
+    // A request that is written again is the same one.
+    let again = format!(
+        r#"{{"kind":2,"k":["requests"],"v":[{}],"i":0}}"#,
+        request(1, "first", SAID)
+    );
+    assert_eq!(
+        told(&[begin(&[request(1, "first", "")]), again]),
+        pairs(&[("first", "")])
+    );
 }
 
 #[test]

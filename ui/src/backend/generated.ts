@@ -1971,6 +1971,10 @@ not_replayable: { [key in string]: number },
  */
 skipped: Array<SkipCount>, 
 /**
+ * What was found of each agent, within the look-back; nothing when tasks were given.
+ */
+sources: Array<SourceStatus>, 
+/**
  * Rules in the user's own words that nothing has tested.
  */
 suggestions: Array<Suggestion>, 

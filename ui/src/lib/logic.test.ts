@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 
 import stages from '../../../crates/cli/src/show/stage.rs?raw';
 import page from '../../../docs/errors.md?raw';
+import reasons from '../../../crates/transcripts/src/reason.rs?raw';
 
 import type { Rule } from '../backend';
 import { asProblem } from '../backend';
@@ -193,13 +194,13 @@ describe('words', () => {
         if (typeof value === 'string') expect(other, `${path}.${key}`).not.toBe('');
       }
     };
-    // Titles of problems are only there where the engine's sentence is in another language.
-    compare({ ...en, problem: null }, { ...zh, problem: null }, 'strings');
+    // Titles of problems, and reasons, are only there where the engine's sentence is in another language.
+    compare({ ...en, problem: null, reason: null }, { ...zh, problem: null, reason: null }, 'strings');
     expect(zh.review.adopt).not.toBe(en.review.adopt);
   });
   it('are all used', () => {
     // Tables are read by keys that only the engine knows.
-    const tables = new Set(['field', 'choice', 'problem', 'stage.does', 'locale']);
+    const tables = new Set(['field', 'choice', 'problem', 'reason', 'stage.does', 'locale']);
     const pages = Object.entries(import.meta.glob(['../**/*.svelte', '../**/*.ts'], { query: '?raw', import: 'default', eager: true }));
     const text = pages.filter(([name]) => !/\/strings\/|\.test\./.test(name)).map(([, source]) => source as string).join('\n');
     const unused: string[] = [];
@@ -218,6 +219,12 @@ describe('words', () => {
     };
     look(en, '');
     expect(unused).toEqual([]);
+  });
+  it('name every reason to leave out a file, a session or a turn, and no other', () => {
+    const named = [...reasons.matchAll(/^ +[A-Z]\w+, "([a-z_]+)", (?:File|Session|Turn),/gm)].map(([, name]) => name!);
+    expect(named.length).toBeGreaterThan(25);
+    expect(Object.keys(zh.reason).sort()).toEqual(named.sort());
+    expect(Object.values(zh.reason).filter((words) => !/\p{Script=Han}/u.test(words ?? ''))).toEqual([]);
   });
   it('name every problem of the page of errors, and no other', () => {
     const codes = [...page.matchAll(/^\| `([a-z_]+)`/gm)].map(([, code]) => code!);

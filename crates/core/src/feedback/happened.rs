@@ -8,13 +8,14 @@ pub enum Happened {
     Interrupted,
     /// The person refused to let the agent call a tool.
     ToolRejected,
-    /// The person edited the request and sent it again in its own place.
+    /// The person sent the request again, edited or not: in its own place, or after stopping, refusing
+    /// or taking back what came of it.
     Resent,
     /// The person took the turn and what it did back.
     Undone,
     /// The session ends with the turn, stopped or without an answer.
     Abandoned,
-    /// What the turn did was committed.
+    /// What the turn did was committed with git, without an error.
     Committed,
 }
 

@@ -29,6 +29,28 @@ fn a_broken_file_stops_everything_and_is_named_with_line_and_column() {
 }
 
 #[test]
+fn words_of_ones_own_are_as_many_and_as_long_as_is_said() {
+    let list = |count: usize, length: usize| {
+        let word = "ä".repeat(length);
+        let words: Vec<String> = (0..count)
+            .map(|number| format!("\"{word}{number:04}\""))
+            .collect();
+        format!("reads.negative_words = [{}]", words.join(", "))
+    };
+    let place = Place::new();
+    place.user(list(1000, 196));
+    assert_eq!(place.settings().negative_words.len(), 1000);
+    for (text, parts) in [
+        (list(1, 197), &["at most 200 characters", "has 201"][..]),
+        (list(1001, 1), &["a list of 1001 entries", "at most 1000"]),
+    ] {
+        let place = Place::new();
+        place.user(text);
+        place.problem("setting_invalid", parts);
+    }
+}
+
+#[test]
 fn wrong_types_and_ranges_name_key_layer_and_what_is_allowed() {
     for (line, parts) in [
         (
@@ -97,6 +119,12 @@ fn wrong_types_and_ranges_name_key_layer_and_what_is_allowed() {
             &["models.prompts", "a path", "only ~/ stands"],
         ),
         ("changes.skill_roots = [\"~bob\"]", &["only ~/ stands"]),
+        (
+            "reads.pi_home = \"~bob\"",
+            &["a path, or a list", "only ~/ stands"],
+        ),
+        ("reads.pi_home = [\"/a\", 1]", &["entries must be texts"]),
+        ("reads.pi_home = 1", &["is 1,", "a path, or a list"]),
         ("changes.target_skill_path = \"~bob\"", &["only ~/ stands"]),
         ("models.model = \"a\\nb\"", &["control characters"]),
         ("changes.managed_skill_name = \"../x\"", &["hyphens"]),

@@ -15,12 +15,13 @@ fn a_path_begins_at_the_file_it_stands_in_or_where_the_command_is_given() {
     assert_eq!(settings.claude_path, text(config.join("../bin/claude")));
     assert_eq!(settings.cassette, text(config.join("projects/night.json")));
     assert_eq!(settings.codex_path, "", "nothing stays nothing");
+    assert!(settings.codex_home.is_empty());
 
     let place = Place::new()
         .env("SKILLOPT_PROMPTS", "prompts.json")
         .flag("claude-home", "./claude");
     assert_eq!(place.settings().prompts, "/here/prompts.json");
-    assert_eq!(place.settings().claude_home, "/here/./claude");
+    assert_eq!(place.settings().claude_home, ["/here/./claude"]);
     let explained = place.load().unwrap().explain("models.prompts").unwrap();
     assert_eq!(explained.value, "/here/prompts.json");
 }
@@ -37,7 +38,7 @@ fn a_tilde_is_the_home_folder_wherever_a_path_stands() {
     let settings = place.settings();
     assert_eq!(settings.prompts, "/home/dana/p.json");
     assert_eq!(settings.handoff_dir, "/home/dana/questions");
-    assert_eq!(settings.claude_home, "/home/dana");
+    assert_eq!(settings.claude_home, ["/home/dana"]);
     assert_eq!(settings.skill_roots, ["/home/dana/skills", "own"]);
     assert_eq!(
         settings.exclude,
@@ -60,5 +61,40 @@ fn a_path_that_is_typed_is_written_whole() {
     assert_eq!(Kind::Path.typed_in("~/p.json", here), "~/p.json");
     assert_eq!(Kind::Path.typed_in("", here), "");
     assert_eq!(Kind::ProjectPath.typed_in("p", here), "p");
+    assert_eq!(
+        Kind::Paths.typed_in("p, ~/q ,/r", here),
+        r#"["/here/p", "~/q", "/r"]"#
+    );
+    assert_eq!(Kind::Paths.typed_in(r#"["a,b"]"#, here), r#"["/here/a,b"]"#);
+    assert_eq!(Kind::Paths.typed_in("", here), "[]");
     assert_eq!(Kind::Text.typed_in("p", here), "p");
+}
+
+/// One folder was all that older versions took; files that name one stay valid.
+#[test]
+fn homes_are_one_folder_or_several() {
+    for (line, expected) in [
+        ("reads.codex_home = \"/a\"", &["/a"][..]),
+        ("reads.codex_home = \"\"", &[]),
+        ("reads.codex_home = []", &[]),
+        (
+            "reads.codex_home = [\"/a\", \"~/b\", \"/c,d\"]",
+            &["/a", "/home/dana/b", "/c,d"],
+        ),
+    ] {
+        let place = Place::new();
+        place.user(line);
+        assert_eq!(place.settings().codex_home, expected, "{line}");
+    }
+    let place = Place::new()
+        .flag("codex-home", "/a,b")
+        .flag("codex-home", "c")
+        .env("SKILLOPT_PI_HOME", "/x, y");
+    place.user("reads.codex_home = \"/not this one\"");
+    assert_eq!(place.settings().codex_home, ["/a,b", "/here/c"]);
+    assert_eq!(place.settings().pi_home, ["/x", "/here/y"]);
+    let place = Place::new();
+    place.user("reads.codex_home = [\"/a\", \"\"]");
+    let problem = place.load().unwrap_err();
+    assert_eq!(problem.code, "setting_invalid");
 }

@@ -6,12 +6,10 @@ use crate::files::{Store, Taken};
 use crate::reason::Reason;
 use crate::surroundings::Surroundings;
 
-/// `$CLAUDE_CONFIG_DIR`, which may name several folders with commas between them, or `~/.claude`.
+/// `$CLAUDE_CONFIG_DIR`, or `~/.claude`. The variable names one folder: a list with commas is what
+/// some programs that count usage make of it.
 pub(crate) fn homes(at: &Surroundings<'_>) -> Vec<PathBuf> {
-    match at.variable("CLAUDE_CONFIG_DIR") {
-        Some(folders) => folders.split(',').map(|one| at.path(one.trim())).collect(),
-        None => vec![at.home.join(".claude")],
-    }
+    vec![at.path_or("CLAUDE_CONFIG_DIR", ".claude")]
 }
 
 /// `<home>/projects/<folder name with every odd character as a dash>/<session id>.jsonl`. The
@@ -48,6 +46,27 @@ pub(crate) fn session_id(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::surroundings::Platform;
+    use crate::surroundings::tests::with;
+
+    #[test]
+    fn the_home_may_be_moved_and_is_one() {
+        for platform in [Platform::Linux, Platform::MacOs, Platform::Windows] {
+            assert_eq!(
+                with(platform, &[], homes),
+                [Path::new("/home/dana/.claude")]
+            );
+            for (value, expected) in [
+                ("/srv/claude", "/srv/claude"),
+                ("~/work,home", "/home/dana/work,home"),
+            ] {
+                assert_eq!(
+                    with(platform, &[("CLAUDE_CONFIG_DIR", value)], homes),
+                    [Path::new(expected)]
+                );
+            }
+        }
+    }
 
     #[test]
     fn sessions_and_subagents_are_told_apart() {

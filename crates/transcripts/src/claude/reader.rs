@@ -14,7 +14,7 @@ use crate::reason::Reason;
 use crate::record::parsed;
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// Reads the lines of one file.
 #[derive(Debug, Default)]
@@ -62,7 +62,11 @@ impl Reader {
             recorder.time(first_time(line));
         }
         let head = match head(line) {
-            Head::Skip(Reason::ToolResult) if rejection::may_be_one(line) => Head::Parse,
+            Head::Skip(Reason::ToolResult)
+                if recorder.awaits_commit() || rejection::may_be_one(line) =>
+            {
+                Head::Parse
+            }
             head => head,
         };
         if head != Head::Parse {
@@ -167,6 +171,7 @@ impl State {
         }
         if has_tool_result(&message.content) {
             recorder.skip(Reason::ToolResult);
+            returned(&message.content, recorder);
             let Some(said) = rejection::words(record, message) else {
                 return;
             };
@@ -259,7 +264,7 @@ fn assistant(record: &Record<'_>, message: &Message<'_>, recorder: &mut Recorder
         };
         match &*block.name {
             "Skill" => recorder.skill(&input.skill),
-            "Bash" if feedback::commits(&input.command) => recorder.committed(),
+            "Bash" if feedback::commits(&input.command) => recorder.committing(&block.id),
             "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => {
                 recorder.file(&input.file_path);
                 recorder.file(&input.notebook_path);
@@ -340,6 +345,19 @@ fn has_tool_result(content: &Content<'_, Block<'_>>) -> bool {
     match content {
         Content::Text(_) => false,
         Content::Blocks(blocks) => blocks.iter().any(|block| &*block.r#type == "tool_result"),
+    }
+}
+
+/// Calls that ended, in a message with their results.
+fn returned(content: &Content<'_, Block<'_>>, recorder: &mut Recorder<'_>) {
+    let Content::Blocks(blocks) = content else {
+        return;
+    };
+    for result in blocks
+        .iter()
+        .filter(|block| &*block.r#type == "tool_result")
+    {
+        recorder.returned(&result.tool_use_id, !result.is_error.0);
     }
 }
 

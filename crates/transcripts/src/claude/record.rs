@@ -73,9 +73,12 @@ pub(super) struct Block<'a> {
     #[serde(borrow)]
     pub(super) r#type: Text<'a>,
     pub(super) text: Text<'a>,
+    /// Of a call.
+    pub(super) id: Text<'a>,
     pub(super) name: Text<'a>,
     pub(super) input: Object<Input<'a>>,
-    /// Of a tool's result.
+    /// Of a tool's result: the call.
+    pub(super) tool_use_id: Text<'a>,
     pub(super) content: Content<'a, Part<'a>>,
     pub(super) is_error: Flag,
 }

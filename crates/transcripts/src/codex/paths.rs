@@ -49,6 +49,19 @@ pub(crate) fn session_id(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::surroundings::Platform;
+    use crate::surroundings::tests::with;
+
+    #[test]
+    fn the_home_may_be_moved() {
+        for platform in [Platform::Linux, Platform::MacOs, Platform::Windows] {
+            assert_eq!(with(platform, &[], homes), [Path::new("/home/dana/.codex")]);
+            assert_eq!(
+                with(platform, &[("CODEX_HOME", "~/other")], homes),
+                [Path::new("/home/dana/other")]
+            );
+        }
+    }
 
     #[test]
     fn the_thread_id_stands_in_the_name() {

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use skillopt_core::{Instant, feedback};
 
 use super::head::{Head, head, of_item, of_payload, of_type};
-use super::record::{Item, Part, Payload, Record};
+use super::record::{Item, Part, Payload, Record, Returned};
 use super::{injected, old};
-use crate::lenient::{Content, Keys, parse};
+use crate::lenient::{Content, Keys, Number, parse};
 use crate::reading::{Recorder, instant, short};
 use crate::reason::Reason;
 use crate::record::parsed;
@@ -95,7 +95,9 @@ impl Reader {
     /// One line.
     pub(crate) fn line(&mut self, line: &[u8], recorder: &mut Recorder<'_>) {
         let head = match head(line) {
-            Head::Skip(Reason::ToolResult | Reason::OtherForm) if may_be_rejection(line) => {
+            Head::Skip(Reason::ToolResult | Reason::OtherForm)
+                if recorder.awaits_commit() || may_be_rejection(line) =>
+            {
                 Head::Parse
             }
             head => head,
@@ -229,6 +231,11 @@ impl State {
                 self.choose(recorder);
                 recorder.tool_rejected();
             }
+            if recorder.awaits_commit()
+                && let Some(well) = ended_well(&payload.output)
+            {
+                recorder.returned(&payload.call_id, well);
+            }
             return count(head, recorder);
         }
         match &*payload.role {
@@ -288,6 +295,7 @@ impl State {
                 self.choose(recorder);
                 recorder.tool("exec_command");
                 decide(&payload.status, recorder);
+                ended(&payload.call_id, payload.exit_code, recorder);
             }
             "patch_apply_begin" | "patch_apply_end" => {
                 self.choose(recorder);
@@ -316,6 +324,7 @@ impl State {
                 decide(&item.status, recorder);
             }
             other => {
+                ended(&item.id, item.exit_code, recorder);
                 if &*item.status == DECLINED {
                     self.choose(recorder);
                     recorder.tool_rejected();
@@ -400,6 +409,30 @@ fn decide(status: &str, recorder: &mut Recorder<'_>) {
     }
 }
 
+/// A command ended with this code, if it says so.
+fn ended(call: &str, exit_code: Number, recorder: &mut Recorder<'_>) {
+    if let Some(code) = exit_code.0 {
+        recorder.returned(call, code == 0);
+    }
+}
+
+/// Whether a command ended well, by what was returned of it; `None` when that does not say.
+fn ended_well(output: &str) -> Option<bool> {
+    if output.starts_with('{') {
+        let mut spare = Vec::new();
+        let (returned, _) = parse::<Returned>(output.as_bytes(), &mut spare).ok()?;
+        return Some(returned.metadata.0?.exit_code.0? == 0);
+    }
+    output
+        .lines()
+        .take_while(|line| *line != "Output:")
+        .find_map(|line| {
+            line.strip_prefix("Process exited with code ")
+                .or_else(|| line.strip_prefix("Exit code: "))
+        })
+        .map(|code| code.trim() == "0")
+}
+
 /// A tool call of any kind.
 fn call(payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
     let kind = &*payload.r#type;
@@ -410,7 +443,7 @@ fn call(payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
     };
     recorder.tool(name);
     if feedback::commits(&payload.arguments) || feedback::commits(&payload.input) {
-        recorder.committed();
+        recorder.committing(&payload.call_id);
     }
     // Codex has no call for skills: it reads `<skill>/SKILL.md`.
     for skill in skills::read_by(&payload.arguments).chain(skills::read_by(&payload.input)) {

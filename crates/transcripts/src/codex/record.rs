@@ -60,6 +60,9 @@ pub(super) struct Payload<'a> {
     pub(super) output: Text<'a>,
     pub(super) changes: Keys<'a>,
     pub(super) status: Text<'a>,
+    pub(super) call_id: Text<'a>,
+    /// Of a command that ended.
+    pub(super) exit_code: Number,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -95,4 +98,19 @@ pub(super) struct Item<'a> {
     pub(super) content: Content<'a, Part<'a>>,
     pub(super) changes: Keys<'a>,
     pub(super) status: Text<'a>,
+    /// Of a command.
+    pub(super) exit_code: Number,
+}
+
+/// What a command returned, in the form of versions before 2026.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Returned {
+    pub(super) metadata: Object<Ended>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Ended {
+    pub(super) exit_code: Number,
 }

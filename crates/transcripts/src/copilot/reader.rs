@@ -1,7 +1,7 @@
 //! Events of Copilot CLI become turns.
 
 use serde::{Deserialize, Serialize};
-use skillopt_core::Instant;
+use skillopt_core::{Instant, feedback};
 
 use super::head::{Head, beginning, head, of_type};
 use super::record::{Data, Event};
@@ -11,7 +11,7 @@ use crate::reason::Reason;
 use crate::record::parsed;
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// Most skills that wait for the prompt they were called with.
 const CALLED_LIMIT: usize = 16;
@@ -57,7 +57,10 @@ impl Reader {
 
     /// One line.
     pub(crate) fn line(&mut self, line: &[u8], recorder: &mut Recorder<'_>) {
-        let head = head(line);
+        let head = match head(line) {
+            Head::Skip(Reason::ToolResult) if recorder.awaits_commit() => Head::Parse,
+            head => head,
+        };
         if head != Head::Parse {
             return count(head, recorder);
         }
@@ -104,6 +107,10 @@ impl State {
                 recorder.reply(&data.message_id, at, &data.content);
                 for request in data.tool_requests.0.iter().filter_map(|it| it.0.as_ref()) {
                     recorder.tool(&request.name);
+                    let command = request.arguments.0.as_ref().map(|it| &*it.command);
+                    if command.is_some_and(feedback::commits) {
+                        recorder.committing(&request.tool_call_id);
+                    }
                 }
             }
             "tool.execution_complete" => {
@@ -117,6 +124,7 @@ impl State {
                 {
                     recorder.tool_rejected();
                 }
+                recorder.returned(&data.tool_call_id, ended_well(data));
                 for edit in data.file_edits.0.iter().filter_map(|it| it.0.as_ref()) {
                     self.says_edits = true;
                     recorder.file(&edit.path);
@@ -195,6 +203,17 @@ impl State {
             recorder.skill(skill);
         }
     }
+}
+
+/// Whether a call ended well. In older versions the code of a command stands only below its output.
+fn ended_well(data: &Data<'_>) -> bool {
+    let shell = data.shell_execution.0.as_ref();
+    let code = shell.and_then(|shell| shell.exit_code.0).or_else(|| {
+        let content = &data.result.0.as_ref()?.content;
+        let (_, code) = content.trim_end().rsplit_once("exit code ")?;
+        code.strip_suffix('>')?.parse().ok()
+    });
+    data.success.0 && code.is_none_or(|code| code == 0)
 }
 
 fn begin(data: &Data<'_>, recorder: &mut Recorder<'_>) {

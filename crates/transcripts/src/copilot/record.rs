@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::lenient::{Flag, List, Object, Text};
+use crate::lenient::{Flag, List, Number, Object, Text};
 
 /// Any event.
 #[derive(Debug, Default, Deserialize)]
@@ -45,14 +45,18 @@ pub(super) struct Data<'a> {
     pub(super) parent_tool_call_id: Text<'a>,
 
     // tool.execution_complete, session.shutdown
+    pub(super) tool_call_id: Text<'a>,
+    pub(super) success: Flag,
+    /// Of a command, in newer versions.
+    pub(super) shell_execution: Object<Shell>,
     pub(super) file_edits: List<Object<FileEdit<'a>>>,
     pub(super) code_changes: Object<CodeChanges<'a>>,
 
     /// Of a call that failed.
     pub(super) error: Object<Failure<'a>>,
 
-    // permission.completed
-    pub(super) result: Object<Decision<'a>>,
+    // permission.completed, tool.execution_complete
+    pub(super) result: Object<Outcome<'a>>,
 
     // session.snapshot_rewind: the first event that was taken back
     pub(super) up_to_event_id: Text<'a>,
@@ -75,10 +79,20 @@ pub(super) struct Context<'a> {
 
 /// A tool the model calls.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, rename_all = "camelCase")]
 pub(super) struct Request<'a> {
     #[serde(borrow)]
+    pub(super) tool_call_id: Text<'a>,
     pub(super) name: Text<'a>,
+    pub(super) arguments: Object<Arguments<'a>>,
+}
+
+/// What is looked at of a tool's arguments.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Arguments<'a> {
+    #[serde(borrow)]
+    pub(super) command: Text<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -97,9 +111,18 @@ pub(super) struct Failure<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Decision<'a> {
+pub(super) struct Outcome<'a> {
+    /// What was decided about a permission.
     #[serde(borrow)]
     pub(super) kind: Text<'a>,
+    /// What a tool returned.
+    pub(super) content: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Shell {
+    pub(super) exit_code: Number,
 }
 
 #[derive(Debug, Default, Deserialize)]

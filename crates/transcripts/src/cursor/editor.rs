@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use rusqlite::OptionalExtension;
+use skillopt_core::feedback;
 
 use super::bubble::{Bubble, Chat, Tool};
 use super::workspaces::{self, Known};
@@ -151,6 +152,7 @@ impl Editor {
         recorder.place(known.map_or("", |known| &known.directory), "");
         let mut bubbles = Vec::new();
         let mut back_to = String::new();
+        let mut aborted = false;
         let mut looked_at = self
             .value(&format!("{CHAT}{id}"), &mut |value| {
                 let value = match value {
@@ -164,6 +166,7 @@ impl Editor {
                 recorder.format(chat.format);
                 recorder.time(chat.created_at.0);
                 short(&chat.current_bubble_id).clone_into(&mut back_to);
+                aborted = &*chat.status == "aborted";
                 if let Content::Blocks(conversation) = &chat.conversation {
                     for bubble in conversation {
                         told(bubble, &bubble.bubble_id, recorder);
@@ -199,6 +202,9 @@ impl Editor {
             })?;
             looked_at += size.unwrap_or_default();
         }
+        if aborted {
+            recorder.interrupted();
+        }
         if !back_to.is_empty() {
             recorder.taken_back_from(&back_to);
         }
@@ -232,8 +238,15 @@ fn called(tool: &Tool<'_>, recorder: &mut Recorder<'_>) {
         recorder.beside(Author::Tool);
     }
     // The editor itself refuses to change its mode where the person once did.
-    if &*tool.user_decision == "rejected" && &*tool.name != "switch_mode" {
+    if tool.is_rejected() && &*tool.name != "switch_mode" {
         recorder.tool_rejected();
+    }
+    let runs = matches!(
+        &*tool.name,
+        "run_terminal_cmd" | "run_terminal_command" | "run_terminal_command_v2"
+    );
+    if runs && tool.ended_well() && feedback::commits(&tool.command()) {
+        recorder.committed();
     }
     let writes = matches!(
         &*tool.name,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use skillopt_core::Instant;
+use skillopt_core::{Instant, feedback};
 
 use super::record::{Message, Record};
 use crate::lenient::Content;
@@ -52,11 +52,11 @@ impl Reader {
 impl Transcript {
     fn record(&self, record: &Record<'_>, recorder: &mut Recorder<'_>) {
         if &*record.r#type == "turn_ended" {
-            return recorder.skip(if &*record.status == "error" {
-                Reason::ApiError
-            } else {
-                Reason::Bookkeeping
-            });
+            return match &*record.status {
+                "aborted" => recorder.interrupted(),
+                "error" => recorder.skip(Reason::ApiError),
+                _ => recorder.skip(Reason::Bookkeeping),
+            };
         }
         let Some(message) = &record.message.0 else {
             return if record.r#type.is_empty() {
@@ -127,6 +127,10 @@ fn calls(message: &Message<'_>, recorder: &mut Recorder<'_>) {
         let Some(input) = &block.input.0 else {
             continue;
         };
+        // Nothing in the file says how a command ended.
+        if &*block.name == "Shell" && feedback::commits(&input.command) {
+            recorder.committed();
+        }
         match &*block.name {
             "Write" | "StrReplace" => recorder.file(&input.path),
             "Read" | "Shell" => {

@@ -2,7 +2,7 @@
 //!
 //! A conversation is a tree: every node names the one it follows, and the session names the last node
 //! of the branch it is on. The other branches are most of the database, and nothing of them is read
-//! but the prompts that were edited and sent again.
+//! but the prompts that were edited and sent again, with what came of them.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -106,11 +106,13 @@ impl Session {
     }
 }
 
-/// The branch a session is on, first node first, and the prompts beside it.
+/// The branch a session is on, first node first, and what is beside it.
 struct Branch {
     nodes: Vec<(i64, Option<i64>)>,
     /// For a node of the branch, those that follow the same one and were there before it.
     beside: HashMap<i64, Vec<i64>>,
+    /// The last node that follows a node.
+    newest: HashMap<i64, i64>,
 }
 
 impl Branch {
@@ -141,12 +143,30 @@ impl Branch {
         let on: HashMap<Option<i64>, i64> =
             way.iter().map(|&(node, parent)| (parent, node)).collect();
         let mut beside: HashMap<i64, Vec<i64>> = HashMap::new();
+        let mut newest = HashMap::new();
         for &(node, parent) in nodes {
+            newest.extend(parent.map(|parent| (parent, node)));
             if let Some(&chosen) = on.get(&parent).filter(|&&chosen| node < chosen) {
                 beside.entry(chosen).or_default().push(node);
             }
         }
-        Self { nodes: way, beside }
+        Self {
+            nodes: way,
+            beside,
+            newest,
+        }
+    }
+
+    /// What came of a node that is beside the branch, as it was left: of several tries the last.
+    fn behind(&self, node: i64) -> Vec<(i64, i64)> {
+        let mut met = HashSet::from([node]);
+        let mut behind = Vec::new();
+        let mut at = node;
+        while let Some(&next) = self.newest.get(&at).filter(|&&next| met.insert(next)) {
+            behind.push((next, at));
+            at = next;
+        }
+        behind
     }
 }
 
@@ -232,30 +252,22 @@ impl Devin {
             let Some(row) = self.node(id, node)? else {
                 continue;
             };
-            let mut rows = vec![(node, row)];
-            if let Some(others) = branch.beside.get(&node).filter(|_| rows[0].1.is_prompt()) {
-                for &other in others {
-                    let row = self.node(id, other)?;
-                    let prompt = row.filter(NodeRow::is_prompt).map(|row| (other, row));
-                    rows.splice(rows.len() - 1..rows.len() - 1, prompt);
+            let others = branch.beside.get(&node).filter(|_| row.is_prompt());
+            for &other in others.into_iter().flatten() {
+                let Some(prompt) = self.node(id, other)?.filter(NodeRow::is_prompt) else {
+                    continue;
+                };
+                looked_at += prompt.tell(other, parent, &mut spare, recorder);
+                for (number, (node, parent)) in branch.behind(other).into_iter().enumerate() {
+                    if number.is_multiple_of(PATIENCE) && cancel() {
+                        break;
+                    }
+                    if let Some(row) = self.node(id, node)? {
+                        looked_at += row.tell(node, Some(parent), &mut spare, recorder);
+                    }
                 }
             }
-            for (node, row) in rows {
-                looked_at += row.size;
-                match &row.data {
-                    Some(data) => tell(
-                        Node {
-                            id: node,
-                            parent,
-                            created: row.created,
-                            data,
-                        },
-                        &mut spare,
-                        recorder,
-                    ),
-                    None => recorder.skip(Reason::ValueTooLong),
-                }
-            }
+            looked_at += row.tell(node, parent, &mut spare, recorder);
         }
         Ok(looked_at)
     }
@@ -287,6 +299,30 @@ struct NodeRow {
 impl NodeRow {
     fn is_prompt(&self) -> bool {
         self.data.as_deref().is_some_and(is_prompt)
+    }
+
+    /// Tells the recorder what the node says. Returns its size.
+    fn tell(
+        &self,
+        id: i64,
+        parent: Option<i64>,
+        spare: &mut Vec<u8>,
+        recorder: &mut Recorder<'_>,
+    ) -> u64 {
+        match &self.data {
+            Some(data) => tell(
+                Node {
+                    id,
+                    parent,
+                    created: self.created,
+                    data,
+                },
+                spare,
+                recorder,
+            ),
+            None => recorder.skip(Reason::ValueTooLong),
+        }
+        self.size
     }
 }
 

@@ -1,8 +1,8 @@
 //! Messages of Devin become turns.
 
-use skillopt_core::Instant;
+use skillopt_core::{Instant, feedback};
 
-use super::record::{Call, Message};
+use super::record::{Arguments, Call, Message};
 use crate::lenient::{NotReadable, parse};
 use crate::meta::is_meta;
 use crate::reading::Recorder;
@@ -63,7 +63,10 @@ pub(super) fn tell(node: Node<'_>, spare: &mut Vec<u8>, recorder: &mut Recorder<
                 acted(call, recorder);
             }
         }
-        "tool" => recorder.skip(Reason::ToolResult),
+        "tool" => {
+            recorder.skip(Reason::ToolResult);
+            returned(&message, recorder);
+        }
         "system" => recorder.skip(Reason::Context),
         other => recorder.unknown(&format!("message/{other}")),
     }
@@ -91,11 +94,36 @@ fn person(node: Node<'_>, message: &Message<'_>, at: Option<Instant>, recorder: 
     recorder.skip(Reason::Meta);
 }
 
+/// What became of a call.
+fn returned(message: &Message<'_>, recorder: &mut Recorder<'_>) {
+    let metadata = message.metadata.0.as_ref();
+    let extensions = metadata.and_then(|metadata| metadata.extensions.0.as_ref());
+    let outcome = extensions.and_then(|extensions| extensions.result.0.as_ref());
+    if outcome.is_some_and(|outcome| &*outcome.failure_reason == "Rejected") {
+        recorder.tool_rejected();
+    }
+    let code = extensions
+        .and_then(|extensions| extensions.terminal.0.as_ref()?.exit.0.as_ref())
+        .and_then(|exit| exit.exit_code.0);
+    let well = outcome.is_none_or(|outcome| outcome.success.0) && code.is_none_or(|it| it == 0);
+    recorder.returned(&message.tool_call_id, well);
+}
+
 fn acted(call: &Call<'_>, recorder: &mut Recorder<'_>) {
     recorder.tool(&call.name);
-    let Some(arguments) = &call.arguments.0 else {
+    let mut spare = Vec::new();
+    let parsed: Option<Arguments<'_>> = match &call.arguments.object {
+        Some(_) => None,
+        None => parse(call.arguments.text.as_bytes(), &mut spare)
+            .ok()
+            .map(|(arguments, _)| arguments),
+    };
+    let Some(arguments) = call.arguments.object.as_ref().or(parsed.as_ref()) else {
         return;
     };
+    if &*call.name == "exec" && feedback::commits(&arguments.command) {
+        recorder.committing(&call.id);
+    }
     let path = if arguments.path.is_empty() {
         &*arguments.file_path
     } else {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use memchr::memmem;
 use serde::Deserialize;
 
-use super::envelope::{Sent, opened};
+use super::envelope::{Sent, opened, tells_refusal};
 use crate::lenient::{Flag, Object, Text, parse};
 use crate::reason::Reason;
 use crate::tree_log::{Dialect, Kind, Said};
@@ -79,6 +79,10 @@ impl Dialect for OpenClaw {
             }
             Sent::Words { words, .. } => Said::Words { words, skill: "" },
         }
+    }
+
+    fn tells_refusal(text: &str) -> bool {
+        tells_refusal(text)
     }
 
     fn is_answer(line: &[u8]) -> bool {

@@ -16,7 +16,7 @@ pub(super) enum Sent<'a> {
 }
 
 /// How messages of the program begin.
-const PROGRAM: [&str; 15] = [
+const PROGRAM: [&str; 16] = [
     "[cron:",
     "[Subagent Context]",
     "[Subagent Task]",
@@ -31,6 +31,7 @@ const PROGRAM: [&str; 15] = [
     "Continue where you left off. The previous model attempt failed",
     "Pre-compaction memory flush",
     "An async command you ran earlier has completed",
+    DENIED,
     "An async command the user already approved has completed",
 ];
 /// How the headings of blocks about a message end. The last is that of today's.
@@ -46,6 +47,24 @@ const ATTACHED: &str = "[media attached";
 const ATTACHED_HINT: &str = "To send an image back,";
 /// What messages are put together under that came while the agent was busy.
 const QUEUED: &str = "[Queued messages while agent was busy]";
+
+/// How a message of the program begins that tells the agent of a command that was not run.
+const DENIED: &str = "An async command did not run";
+
+/// Whether the program tells that the person did not let a command be run: in a message of its own,
+/// or in a line about what happened meanwhile.
+pub(super) fn tells_refusal(text: &str) -> bool {
+    let own = without_stamp(text.trim_start()).starts_with(DENIED);
+    text.lines().map(str::trim).any(|line| {
+        let told = own || EVENTS.iter().any(|event| line.starts_with(event));
+        let denied = line.split_once("Exec denied (");
+        told && denied.is_some_and(|(_, why)| {
+            why.split(')')
+                .next()
+                .is_some_and(|why| why.contains("user-denied"))
+        })
+    })
+}
 
 /// Takes a message out of its envelope.
 pub(super) fn opened(text: &str) -> Sent<'_> {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use skillopt_core::Instant;
+use skillopt_core::{Instant, feedback};
 
 use super::record::{Message, Part};
 use crate::head::{Cursor, Value};
@@ -312,6 +312,12 @@ fn tool(part: &Part<'_>, recorder: &mut Recorder<'_>) {
     let Some(input) = &state.input.0 else { return };
     match &*part.tool {
         "skill" => recorder.skill(&input.name),
+        "bash"
+            if state.metadata.0.as_ref().and_then(|ended| ended.exit.0) == Some(0)
+                && feedback::commits(&input.command) =>
+        {
+            recorder.committed();
+        }
         "write" | "edit" | "multiedit" if &*state.status == "completed" => {
             recorder.file(&input.file_path);
         }

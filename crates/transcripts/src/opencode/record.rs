@@ -79,6 +79,14 @@ pub(super) struct ToolState<'a> {
     pub(super) input: Object<Input<'a>>,
     /// Why it failed.
     pub(super) error: Text<'a>,
+    pub(super) metadata: Object<Ended>,
+}
+
+/// How a command ended.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Ended {
+    pub(super) exit: Number,
 }
 
 /// What tools are called with, as far as it is looked at.
@@ -92,6 +100,8 @@ pub(super) struct Input<'a> {
     pub(super) patch_text: Text<'a>,
     /// Of `skill`.
     pub(super) name: Text<'a>,
+    /// Of `bash`.
+    pub(super) command: Text<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]

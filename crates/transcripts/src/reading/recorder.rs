@@ -1,6 +1,7 @@
 //! Building a [`Reading`], within its limits.
 
 mod answers;
+mod commits;
 mod happenings;
 mod keys;
 
@@ -299,6 +300,7 @@ impl<'r> Recorder<'r> {
             after,
             others: Others::default(),
         });
+        self.perhaps_again();
     }
 
     /// A turn of a person of which nothing may or can be kept.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
-use skillopt_core::Instant;
+use skillopt_core::{Instant, feedback};
 
 use super::head::{Head, Kind, head, of_role, of_type};
 use super::record::{Message, Record};
@@ -22,6 +22,10 @@ use crate::{skills, words};
 const LONG_ANSWER: usize = 64 * 1024;
 /// Most things one entry of the agent does.
 const ACT_LIMIT: usize = 200;
+/// Most commits that wait for their results at a time.
+const COMMITTING_LIMIT: usize = 16;
+/// What the result of a call is, unless it is waited for.
+const RESULT: Kind<'static> = Kind::Skip(Reason::ToolResult);
 
 /// Reads the entries of one session.
 #[derive(Debug, Default)]
@@ -37,6 +41,9 @@ pub(crate) struct State {
     /// A header was read.
     begun: bool,
     tree: Tree,
+    /// Calls of `git commit` whose result has not come yet.
+    #[serde(default)]
+    committing: Vec<String>,
 }
 
 impl<D: Dialect> Reader<D> {
@@ -71,7 +78,9 @@ impl<D: Dialect> Reader<D> {
 
     /// One line.
     pub(crate) fn line(&mut self, line: &[u8], recorder: &mut Recorder<'_>) {
-        if let Head::Node { id, parent, kind } = head::<D>(line) {
+        if let Head::Node { id, parent, kind } = head::<D>(line)
+            && (kind != RESULT || self.state.committing.is_empty())
+        {
             return self.state.node(id, parent, kind, recorder);
         }
         if let Some(record) = parsed::<Record<'_>>(line, &mut self.spare, recorder) {
@@ -121,7 +130,11 @@ impl State {
                     recorder.skip(Reason::Malformed);
                     return self.tree.add(id, parent, None, recorder);
                 };
-                if let Some(kind) = of_role(&message.role) {
+                let kind = of_role(&message.role);
+                if kind == Some(RESULT) && self.returned(id, parent, message, recorder) {
+                    return;
+                }
+                if let Some(kind) = kind {
                     return self.node(id, parent, kind, recorder);
                 }
                 if &*message.role == "user" {
@@ -129,6 +142,7 @@ impl State {
                     self.tree.add(id, parent, Some(says), recorder);
                 } else if D::is_answer(line) {
                     let says = agent::<D>(id, at, message, recorder);
+                    self.await_commits(&says);
                     self.tree.add(id, parent, Some(says), recorder);
                 } else {
                     self.node(id, parent, Kind::Skip(Reason::Bookkeeping), recorder);
@@ -154,6 +168,41 @@ impl State {
                 self.node(id, parent, kind, recorder);
             }
         }
+    }
+
+    /// Takes note of the commits in what the agent did.
+    fn await_commits(&mut self, says: &Says) {
+        let Says::Agent { acts, .. } = says else {
+            return;
+        };
+        for act in acts {
+            if let Act::Commit(call) = act
+                && self.committing.len() < COMMITTING_LIMIT
+            {
+                self.committing.push(call.clone());
+            }
+        }
+    }
+
+    /// The result of a call; whether it is one that is waited for.
+    fn returned(
+        &mut self,
+        id: &str,
+        parent: &str,
+        message: &Message<'_>,
+        recorder: &mut Recorder<'_>,
+    ) -> bool {
+        let call = short(&message.tool_call_id);
+        let Some(at) = self.committing.iter().position(|waits| waits == call) else {
+            return false;
+        };
+        let call = self.committing.remove(at);
+        let code = message.details.0.as_ref().and_then(|it| it.exit_code.0);
+        let well = !message.is_error.0 && code.is_none_or(|code| code == 0);
+        recorder.leave_out(Reason::ToolResult);
+        self.tree
+            .add(id, parent, Some(Says::Returned { call, well }), recorder);
+        true
     }
 
     fn header(&mut self, header: &Record<'_>, at: Option<Instant>, recorder: &mut Recorder<'_>) {
@@ -186,6 +235,7 @@ fn person<D: Dialect>(
     recorder: &mut Recorder<'_>,
 ) -> Says {
     let text = words(message);
+    let refused = D::tells_refusal(&text);
     let reason = match dialect.said(line, &text) {
         Said::Words { words, .. } if is_meta(&words) => {
             if words.trim_start().starts_with('/') {
@@ -200,6 +250,7 @@ fn person<D: Dialect>(
                 at,
                 kept: recorder.keep(&words),
                 skill: short(skill).to_owned(),
+                refused,
             };
         }
         Said::Else(reason) => reason,
@@ -209,6 +260,7 @@ fn person<D: Dialect>(
         id: id.to_owned(),
         at,
         author: reason.author(),
+        refused,
     }
 }
 
@@ -247,6 +299,9 @@ fn acts(message: &Message<'_>) -> Vec<Act> {
         };
         // Pi has no call for skills: it reads `<skill>/SKILL.md`.
         let read = skills::read_by(&arguments.command).chain(skills::read_by(&arguments.path));
+        if matches!(&*block.name, "bash" | "exec") && feedback::commits(&arguments.command) {
+            acts.push(Act::Commit(short(&block.id).to_owned()));
+        }
         match &*block.name {
             "bash" | "read" => acts.extend(read.map(|skill| Act::Skill(skill.to_owned()))),
             "write" | "edit" => acts.push(Act::File(short(&arguments.path).to_owned())),

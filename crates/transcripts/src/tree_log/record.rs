@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::lenient::{Content, Number, Object, Text};
+use crate::lenient::{Content, Flag, Number, Object, Text};
 
 /// Any entry of a session, and its header.
 #[derive(Debug, Default, Deserialize)]
@@ -33,6 +33,19 @@ pub(super) struct Message<'a> {
     pub(super) content: Content<'a, Block<'a>>,
     /// How the model ended: `stop`, `length`, `toolUse`, `error`, `aborted`.
     pub(super) stop_reason: Text<'a>,
+
+    // Of what a tool returned.
+    pub(super) tool_call_id: Text<'a>,
+    pub(super) is_error: Flag,
+    pub(super) details: Object<Details>,
+}
+
+/// What a tool says beside what it returned.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Details {
+    /// Of a command.
+    pub(super) exit_code: Number,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -41,6 +54,8 @@ pub(super) struct Block<'a> {
     #[serde(borrow)]
     pub(super) r#type: Text<'a>,
     pub(super) text: Text<'a>,
+    /// Of a call.
+    pub(super) id: Text<'a>,
     pub(super) name: Text<'a>,
     pub(super) arguments: Object<Arguments<'a>>,
 }

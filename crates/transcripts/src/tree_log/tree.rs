@@ -27,12 +27,16 @@ pub(super) enum Says {
         at: Option<Instant>,
         kept: Kept,
         skill: String,
+        /// The program says with them that the person refused a call before.
+        refused: bool,
     },
     /// Something else that the agent answers. What it then does answers no prompt.
     Aside {
         id: String,
         at: Option<Instant>,
         author: Option<Author>,
+        /// The program says that the person refused a call before.
+        refused: bool,
     },
     /// What the agent said and did.
     Agent {
@@ -42,6 +46,8 @@ pub(super) enum Says {
         acts: Vec<Act>,
         interrupted: bool,
     },
+    /// A call that waited for its result, which is here, ended.
+    Returned { call: String, well: bool },
     /// Another entry's words are replaced by these.
     Edit { target: u32, words: String },
 }
@@ -52,6 +58,8 @@ pub(super) enum Act {
     Tool(String),
     Skill(String),
     File(String),
+    /// The call of a commit.
+    Commit(String),
 }
 
 /// The entries so far.
@@ -195,14 +203,14 @@ impl Tree {
                 (Side::Left, Some(Says::Person { .. }), _) => {
                     recorder.skip(Reason::AbandonedBranch);
                 }
-                (Side::Left, _, _) | (Side::Resent, Some(Says::Edit { .. }), _) => {}
-                (Side::Branch | Side::Resent, Some(says), _) => {
+                (Side::Left, _, _) | (Side::Resent | Side::Undone, Some(Says::Edit { .. }), _) => {}
+                (Side::Branch | Side::Resent | Side::Undone, Some(says), _) => {
                     said.push((position, side, Told::Says(says)));
                 }
-                (Side::Branch | Side::Resent, None, Some(author)) => {
+                (Side::Branch | Side::Resent | Side::Undone, None, Some(author)) => {
                     said.push((position, side, Told::Beside(author)));
                 }
-                (Side::Branch | Side::Resent, None, None) => {}
+                (Side::Branch | Side::Resent | Side::Undone, None, None) => {}
             }
         }
         for (position, side, told) in said {
@@ -218,8 +226,10 @@ impl Tree {
                 .and_then(|at| edits.remove(&at));
             let prompt = matches!(says, Says::Person { .. });
             says.tell(edit, recorder);
-            if prompt && side == Side::Resent {
-                recorder.resent();
+            match side {
+                Side::Resent if prompt => recorder.resent(),
+                Side::Undone if prompt => recorder.undone(),
+                Side::Branch | Side::Resent | Side::Undone | Side::Left => {}
             }
         }
         *self = Self::default();
@@ -241,19 +251,18 @@ impl Tree {
             at = entry.parent.map(|parent| parent as usize);
         }
         for (position, entry) in self.entries.iter().enumerate() {
-            let resent = if entry.is_prompt() {
-                prompts
-                    .get(&entry.parent)
-                    .is_some_and(|&again| again > position)
-            } else {
-                // What came of a prompt is where the prompt is.
-                entry
-                    .parent
-                    .is_some_and(|parent| sides[parent as usize] == Side::Resent)
-            };
-            if resent && sides[position] == Side::Left {
-                sides[position] = Side::Resent;
+            if sides[position] != Side::Left {
+                continue;
             }
+            let before = entry.parent.map(|parent| sides[parent as usize]);
+            let sent_again = || prompts.get(&entry.parent).is_some_and(|&it| it > position);
+            sides[position] = match (before, entry.is_prompt()) {
+                // What came of a prompt is where the prompt is, and what was asked then is gone with it.
+                (Some(side @ (Side::Resent | Side::Undone)), false) => side,
+                (Some(Side::Resent | Side::Undone), true) => Side::Undone,
+                (Some(Side::Branch) | None, true) if sent_again() => Side::Resent,
+                (Some(Side::Branch | Side::Left) | None, _) => Side::Left,
+            };
         }
         sides
     }
@@ -266,6 +275,8 @@ enum Side {
     Branch,
     /// Beside it: a prompt that was edited and sent again there, or what came of it.
     Resent,
+    /// Behind such a prompt: another one, or what came of that.
+    Undone,
     /// On another branch.
     Left,
 }
@@ -293,7 +304,11 @@ impl Says {
                 at,
                 kept,
                 skill,
+                refused,
             } => {
+                if refused {
+                    recorder.tool_rejected();
+                }
                 match (&kept, skill.is_empty()) {
                     (Kept::Wordless, false) => {
                         recorder.skip(Reason::SlashCommand);
@@ -303,7 +318,15 @@ impl Says {
                 }
                 recorder.skill(&skill);
             }
-            Self::Aside { id, at, author } => {
+            Self::Aside {
+                id,
+                at,
+                author,
+                refused,
+            } => {
+                if refused {
+                    recorder.tool_rejected();
+                }
                 recorder.aside(&id, at);
                 if let Some(author) = author {
                     recorder.beside(author);
@@ -322,11 +345,16 @@ impl Says {
                         Act::Tool(name) => recorder.tool(name),
                         Act::Skill(name) => recorder.skill(name),
                         Act::File(path) => recorder.file(path),
+                        Act::Commit(call) => recorder.committing(call),
                     }
                 }
                 if interrupted {
                     recorder.interrupted();
                 }
+            }
+            Self::Returned { call, well } => {
+                recorder.beside(Author::Tool);
+                recorder.returned(&call, well);
             }
             Self::Edit { .. } => {}
         }
@@ -345,11 +373,14 @@ fn bytes(says: &Says) -> (usize, usize) {
     let agent = match says {
         Says::Agent { words, acts, .. } => {
             let acts = acts.iter().map(|act| match act {
-                Act::Tool(name) | Act::Skill(name) | Act::File(name) => name.len() + 32,
+                Act::Tool(name) | Act::Skill(name) | Act::File(name) | Act::Commit(name) => {
+                    name.len() + 32
+                }
             });
             words.len() + acts.sum::<usize>()
         }
         Says::Edit { words, .. } => words.len(),
+        Says::Returned { call, .. } => call.len(),
         Says::Person { .. } | Says::Aside { .. } => 0,
     };
     (person, agent)

@@ -1,8 +1,10 @@
 //! A session as the editor keeps it: what is looked at of it.
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use skillopt_core::feedback;
 
-use crate::lenient::{Flag, List, Number, Object, Text, TextOr};
+use crate::lenient::{Flag, List, Number, Object, Present, Text, TextOr};
 use crate::reading::short;
 
 /// Most bytes kept of one text. Answers come in many small parts.
@@ -17,6 +19,18 @@ pub(super) struct Chat {
     /// Milliseconds since 1970.
     pub(super) created: Option<i64>,
     pub(super) requests: Vec<Request>,
+    /// What was taken back, in the order in which it was.
+    pub(super) gone: Vec<Gone>,
+}
+
+/// A request that is no longer in the session.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Gone {
+    /// Where it stood.
+    pub(super) at: usize,
+    /// Another one was sent in its place.
+    pub(super) replaced: bool,
+    pub(super) request: Request,
 }
 
 /// One thing a person asked, with its answer.
@@ -32,6 +46,8 @@ pub(super) struct Request {
     pub(super) completed: Option<i64>,
     pub(super) by_system: bool,
     pub(super) cancelled: bool,
+    /// The person went back to before it; when something is sent from there it is removed.
+    pub(super) taken_back: bool,
     pub(super) response: Vec<Part>,
 }
 
@@ -39,15 +55,28 @@ pub(super) struct Request {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Part {
     Text(String),
-    Tool(String),
+    Tool(Call),
     File(String),
     Other,
+}
+
+/// A tool that was called.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Call {
+    pub(super) name: String,
+    /// The person did not let it be called.
+    pub(super) refused: bool,
+    /// It is a command that commits.
+    pub(super) commits: bool,
+    /// How a command ended.
+    pub(super) exit_code: Option<i64>,
 }
 
 impl Chat {
     /// Bytes that are held.
     pub(super) fn bytes(&self) -> usize {
-        self.requests.iter().map(Request::bytes).sum()
+        let gone = self.gone.iter().map(|gone| &gone.request);
+        self.requests.iter().chain(gone).map(Request::bytes).sum()
     }
 }
 
@@ -61,7 +90,8 @@ impl Request {
 impl Part {
     pub(super) fn bytes(&self) -> usize {
         let words = match self {
-            Self::Text(words) | Self::Tool(words) | Self::File(words) => words.len(),
+            Self::Text(words) | Self::File(words) => words.len(),
+            Self::Tool(call) => call.name.len(),
             Self::Other => 0,
         };
         size_of::<Self>() + words
@@ -91,6 +121,7 @@ pub(super) struct RawRequest<'a> {
     model_state: Object<RawModelState>,
     is_system_initiated: Flag,
     is_canceled: Flag,
+    should_be_removed_on_send: Present,
     response: List<Object<RawPart<'a>>>,
 }
 
@@ -121,6 +152,8 @@ struct RawId<'a> {
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct RawModelState {
     completed_at: Number,
+    /// How far the answer is.
+    value: Number,
 }
 
 /// A part of an answer in JSON.
@@ -134,6 +167,8 @@ pub(super) struct RawPart<'a> {
     /// Markdown of a part that says it is.
     content: TextOr<'a, RawMarkdown<'a>>,
     tool_id: Text<'a>,
+    is_confirmed: Option<&'a RawValue>,
+    tool_specific_data: Object<RawSpecific<'a>>,
     uri: Object<RawUri<'a>>,
 }
 
@@ -152,6 +187,41 @@ struct RawUri<'a> {
     path: Text<'a>,
 }
 
+/// What is known of a call beside its name, for some tools.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct RawSpecific<'a> {
+    #[serde(borrow)]
+    kind: Text<'a>,
+    command_line: Object<RawCommandLine<'a>>,
+    /// The same in older versions.
+    command: Text<'a>,
+    terminal_command_state: Object<RawTerminalState>,
+}
+
+/// A command as it was proposed, and as it was changed before it ran.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct RawCommandLine<'a> {
+    #[serde(borrow)]
+    original: Text<'a>,
+    tool_edited: Text<'a>,
+    user_edited: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct RawTerminalState {
+    exit_code: Number,
+}
+
+/// Why a call may be made, or may not.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct RawConfirmed {
+    r#type: Number,
+}
+
 impl From<RawChat<'_>> for Chat {
     fn from(raw: RawChat<'_>) -> Self {
         Self {
@@ -159,6 +229,7 @@ impl From<RawChat<'_>> for Chat {
             session_id: short(&raw.session_id).to_owned(),
             created: millis(raw.creation_date),
             requests: requests(raw.requests),
+            gone: Vec::new(),
         }
     }
 }
@@ -174,7 +245,8 @@ impl From<RawRequest<'_>> for Request {
             at: millis(raw.timestamp),
             completed: completed(&state),
             by_system: raw.is_system_initiated.0,
-            cancelled: raw.is_canceled.0,
+            cancelled: raw.is_canceled.0 || cancelled(&state),
+            taken_back: raw.should_be_removed_on_send.0,
             response: parts(raw.response),
         }
     }
@@ -191,7 +263,7 @@ impl From<RawPart<'_>> for Part {
                 let markdown = texts.into_iter().find(|text| !text.is_empty());
                 markdown.map_or(Self::Other, |text| Self::Text(cut(text)))
             }
-            "toolInvocationSerialized" => Self::Tool(short(&raw.tool_id).to_owned()),
+            "toolInvocationSerialized" => Self::Tool(call(&raw)),
             "textEditGroup" => match raw.uri.0 {
                 Some(uri) if matches!(&*uri.scheme, "" | "file") => {
                     Self::File(short(&uri.path).to_owned())
@@ -225,6 +297,60 @@ pub(super) fn extension(raw: &RawAgent<'_>) -> String {
         None => &id.text,
     };
     short(name).to_ascii_lowercase()
+}
+
+fn call(raw: &RawPart<'_>) -> Call {
+    let mut call = Call {
+        name: short(&raw.tool_id).to_owned(),
+        refused: raw.is_confirmed.is_some_and(refused),
+        ..Call::default()
+    };
+    if let Some(specific) = &raw.tool_specific_data.0 {
+        call.tell(specific);
+    }
+    call
+}
+
+impl Call {
+    /// Notes what is known of it beside its name.
+    pub(super) fn tell(&mut self, specific: &RawSpecific<'_>) {
+        if &*specific.kind != "terminal" {
+            return;
+        }
+        let line = specific.command_line.0.as_ref();
+        let command = line
+            .into_iter()
+            .flat_map(|line| [&line.user_edited, &line.tool_edited, &line.original])
+            .find(|command| !command.is_empty())
+            .unwrap_or(&specific.command);
+        self.commits = feedback::commits(command);
+        self.exit_code = specific
+            .terminal_command_state
+            .0
+            .as_ref()
+            .and_then(exit_code);
+    }
+}
+
+pub(super) fn exit_code(state: &RawTerminalState) -> Option<i64> {
+    state.exit_code.0
+}
+
+/// Whether the person did not let a call be made: `false` in older versions, later a reason, of which
+/// 0 is a refusal and 5 that the call is left out.
+pub(super) fn refused(confirmed: &RawValue) -> bool {
+    let reason = || serde_json::from_str::<Object<RawConfirmed>>(confirmed.get());
+    confirmed.get() == "false"
+        || reason().is_ok_and(|reason| {
+            reason
+                .0
+                .is_some_and(|reason| matches!(reason.r#type.0, Some(0 | 5)))
+        })
+}
+
+/// Whether the answer was stopped, in versions that do not write `isCanceled`.
+pub(super) fn cancelled(state: &RawModelState) -> bool {
+    state.value.0 == Some(2)
 }
 
 pub(super) fn completed(raw: &RawModelState) -> Option<i64> {

@@ -10,10 +10,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::chat::{
-    Chat, Part, RawAgent, RawChat, RawMessage, RawModelState, RawPart, RawRequest, completed, cut,
-    extension, millis, parts, requests, text,
+    Call, Chat, Gone, Part, RawAgent, RawChat, RawMessage, RawModelState, RawPart, RawRequest,
+    RawSpecific, RawTerminalState, Request, cancelled, completed, cut, exit_code, extension,
+    millis, parts, refused, requests, text,
 };
-use crate::lenient::{Flag, List, Number, Object, Text};
+use crate::lenient::{Flag, List, Number, Object, Present, Text};
 use crate::reading::short;
 
 /// One line of the log.
@@ -54,6 +55,7 @@ enum Place {
     Response(usize),
     Part(usize, usize),
     PartText(usize, usize),
+    PartCall(usize, usize, CallField),
     Elsewhere,
 }
 
@@ -67,8 +69,19 @@ enum Field {
     At,
     ModelState,
     CompletedAt,
+    AnswerState,
     BySystem,
     Cancelled,
+    TakenBack,
+}
+
+/// What is looked at of a tool's call, beside its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CallField {
+    Confirmed,
+    Specific,
+    TerminalState,
+    ExitCode,
 }
 
 /// A part of a path.
@@ -129,7 +142,7 @@ impl Operation<'_> {
         match place {
             Place::SessionId => chat.session_id = short(&self.value::<Text<'_>>()).to_owned(),
             Place::Created => chat.created = millis(self.value()),
-            Place::Requests => chat.requests = requests(self.value()),
+            Place::Requests => self.replace(chat, 0, requests(self.value())),
             Place::Request(at) => {
                 if let Some(request) = chat.requests.get_mut(at) {
                     *request = self
@@ -159,7 +172,27 @@ impl Operation<'_> {
                     *text = cut(&self.value::<Text<'_>>());
                 }
             }
+            Place::PartCall(at, number, field) => {
+                if let Some(Part::Tool(call)) = part(chat, at, number) {
+                    self.set_call(call, field);
+                }
+            }
             Place::Elsewhere => {}
+        }
+    }
+
+    fn set_call(&self, call: &mut Call, field: CallField) {
+        match field {
+            CallField::Confirmed => call.refused = self.v.is_some_and(refused),
+            CallField::Specific => {
+                let specific = self.value::<Object<RawSpecific<'_>>>().0;
+                call.tell(&specific.unwrap_or_default());
+            }
+            CallField::TerminalState => {
+                let state = self.value::<Object<RawTerminalState>>().0;
+                call.exit_code = state.as_ref().and_then(exit_code);
+            }
+            CallField::ExitCode => call.exit_code = self.value::<Number>().0,
         }
     }
 
@@ -182,19 +215,30 @@ impl Operation<'_> {
             Field::ModelState => {
                 let state = self.value::<Object<RawModelState>>().0.unwrap_or_default();
                 request.completed = completed(&state);
+                request.cancelled = cancelled(&state);
             }
             Field::CompletedAt => request.completed = millis(self.value()),
+            Field::AnswerState => request.cancelled = self.value::<Number>().0 == Some(2),
             Field::BySystem => request.by_system = self.value::<Flag>().0,
             Field::Cancelled => request.cancelled = self.value::<Flag>().0,
+            Field::TakenBack => request.taken_back = self.value::<Present>().0,
         }
     }
 
     fn change_end(&self, chat: &mut Chat, place: Place) {
         match place {
-            Place::Requests => self.splice(&mut chat.requests, || requests(self.value())),
+            Place::Requests => {
+                let from = self.from(chat.requests.len());
+                if let Some(from) = from {
+                    self.replace(chat, from, requests(self.value()));
+                }
+            }
             Place::Response(at) => {
-                if let Some(request) = chat.requests.get_mut(at) {
-                    self.splice(&mut request.response, || parts(self.value()));
+                if let Some(request) = chat.requests.get_mut(at)
+                    && let Some(from) = self.from(request.response.len())
+                {
+                    request.response.truncate(from);
+                    request.response.extend(parts(self.value()));
                 }
             }
             Place::SessionId
@@ -203,24 +247,47 @@ impl Operation<'_> {
             | Place::Field(..)
             | Place::Part(..)
             | Place::PartText(..)
+            | Place::PartCall(..)
             | Place::Elsewhere => {}
         }
     }
 
-    fn splice<T>(&self, list: &mut Vec<T>, more: impl FnOnce() -> Vec<T>) {
-        if let Some(from) = self.i.0 {
-            match usize::try_from(from) {
-                Ok(from) if from <= list.len() => list.truncate(from),
-                _ => return,
+    /// From where on a list of this length is replaced; `None` when that lies beyond it.
+    fn from(&self, length: usize) -> Option<usize> {
+        let Some(from) = self.i.0 else {
+            return Some(length);
+        };
+        usize::try_from(from).ok().filter(|&from| from <= length)
+    }
+
+    /// Puts requests in the place of those from `from` on. Of those that do not come again the first
+    /// was sent again, if anything was sent, and what stood behind it is gone with it.
+    fn replace(&self, chat: &mut Chat, from: usize, more: Vec<Request>) {
+        let gone: Vec<Request> = chat.requests.split_off(from);
+        let mut sent = !more.is_empty();
+        for (number, request) in gone.into_iter().enumerate() {
+            let stays = request.id.is_empty() || more.iter().any(|other| other.id == request.id);
+            if stays {
+                continue;
             }
+            chat.gone.push(Gone {
+                at: from + number,
+                replaced: std::mem::take(&mut sent),
+                request,
+            });
         }
-        list.extend(more());
+        chat.requests.extend(more);
     }
 
     fn delete(&self, chat: &mut Chat, place: Place) {
         match place {
             Place::Request(at) if at < chat.requests.len() => {
-                chat.requests.remove(at);
+                let request = chat.requests.remove(at);
+                chat.gone.push(Gone {
+                    at,
+                    replaced: false,
+                    request,
+                });
             }
             Place::Part(at, number) => {
                 if let Some(request) = chat.requests.get_mut(at)
@@ -237,6 +304,7 @@ impl Operation<'_> {
             | Place::Field(..)
             | Place::Response(_)
             | Place::PartText(..)
+            | Place::PartCall(..)
             | Place::Elsewhere => self.set(chat, place),
         }
     }
@@ -247,8 +315,8 @@ fn part(chat: &mut Chat, at: usize, number: usize) -> Option<&mut Part> {
 }
 
 fn place(keys: &[Key]) -> Place {
-    let mut names = [""; 6];
-    let mut positions = [usize::MAX; 6];
+    let mut names = [""; 7];
+    let mut positions = [usize::MAX; 7];
     if keys.len() > names.len() {
         return Place::Elsewhere;
     }
@@ -270,11 +338,25 @@ fn place(keys: &[Key]) -> Place {
         | ["requests", "", "response", "", "content" | "value", "value"] => {
             Place::PartText(request, number)
         }
+        ["requests", "", "response", "", rest @ ..] => call_field(rest)
+            .map_or(Place::Elsewhere, |field| {
+                Place::PartCall(request, number, field)
+            }),
         ["requests", "", rest @ ..] => {
             field(rest).map_or(Place::Elsewhere, |field| Place::Field(request, field))
         }
         _ => Place::Elsewhere,
     }
+}
+
+fn call_field(names: &[&str]) -> Option<CallField> {
+    Some(match names {
+        ["isConfirmed"] => CallField::Confirmed,
+        ["toolSpecificData"] => CallField::Specific,
+        ["toolSpecificData", "terminalCommandState"] => CallField::TerminalState,
+        ["toolSpecificData", "terminalCommandState", "exitCode"] => CallField::ExitCode,
+        _ => return None,
+    })
 }
 
 fn field(names: &[&str]) -> Option<Field> {
@@ -286,8 +368,10 @@ fn field(names: &[&str]) -> Option<Field> {
         ["timestamp"] => Field::At,
         ["modelState"] => Field::ModelState,
         ["modelState", "completedAt"] => Field::CompletedAt,
+        ["modelState", "value"] => Field::AnswerState,
         ["isSystemInitiated"] => Field::BySystem,
         ["isCanceled"] => Field::Cancelled,
+        ["shouldBeRemovedOnSend"] => Field::TakenBack,
         _ => return None,
     })
 }

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use skillopt_core::Instant;
 
-use super::chat::{Chat, Part, RawChat, Request};
+use super::chat::{Chat, Gone, Part, RawChat, Request};
 use super::operation::{Applied, Operation};
 use crate::lenient::{NotReadable, Number, Present, parse, repair};
 use crate::meta::is_meta;
@@ -156,8 +156,29 @@ impl Chat {
         recorder.format(Number(self.format));
         recorder.session(&self.session_id);
         recorder.time(instant(self.created));
-        for request in self.requests {
+        let mut gone = self.gone;
+        // Where they stood, oldest first: a sort keeps the order of those in the same place.
+        gone.sort_by_key(|gone| gone.at);
+        let mut gone = gone.into_iter().peekable();
+        for (at, request) in self.requests.into_iter().enumerate() {
+            while let Some(gone) = gone.next_if(|gone| gone.at <= at) {
+                gone.tell(recorder);
+            }
             request.tell(recorder);
+        }
+        for gone in gone {
+            gone.tell(recorder);
+        }
+    }
+}
+
+impl Gone {
+    fn tell(self, recorder: &mut Recorder<'_>) {
+        self.request.tell(recorder);
+        if self.replaced {
+            recorder.resent();
+        } else {
+            recorder.undone();
         }
     }
 }
@@ -187,9 +208,14 @@ impl Request {
         for part in &self.response {
             match part {
                 Part::Text(text) => words.push_str(text),
-                Part::Tool(name) => {
-                    recorder.tool(name);
+                Part::Tool(call) => {
+                    recorder.tool(&call.name);
                     recorder.beside(Author::Tool);
+                    if call.refused {
+                        recorder.tool_rejected();
+                    } else if call.commits && call.exit_code == Some(0) {
+                        recorder.committed();
+                    }
                 }
                 Part::File(path) => recorder.file(path),
                 Part::Other => {}
@@ -198,6 +224,9 @@ impl Request {
         recorder.reply("", instant(self.completed).or(at), &words);
         if self.cancelled {
             recorder.interrupted();
+        }
+        if self.taken_back {
+            recorder.undone();
         }
     }
 }

@@ -645,6 +645,70 @@ function running(): NightRow {
   };
 }
 
+const SOURCES: Preview['sources'] = [
+  {
+    agent: 'claude',
+    title: 'Claude Code',
+    present: true,
+    looked: [
+      { folder: '/home/ana/.claude/projects', present: true, files: 231 },
+      { folder: '/home/ana/work/.claude/projects', present: true, files: 18 },
+    ],
+    sessions: 48,
+    newest: ago(14),
+    skipped: [
+      { agent: 'claude', reason: 'subagent_file', unit: 'file', sentence: 'A sub-agent wrote this file; nobody typed in it.', count: 37 },
+      { agent: 'claude', reason: 'other_project', unit: 'session', sentence: 'This session belongs to another project.', count: 164 },
+      { agent: 'claude', reason: 'bookkeeping', unit: 'record', sentence: "Bookkeeping of the agent's program.", count: 9120 },
+    ],
+    unknown_records: [],
+    retention: { policy: 'deletes', days: 30, setting: null },
+    warning: null,
+  },
+  {
+    agent: 'codex',
+    title: 'Codex',
+    present: true,
+    looked: [
+      { folder: '/home/ana/.codex/sessions', present: true, files: 37 },
+      { folder: '/home/ana/.codex/archived_sessions', present: false, files: 0 },
+    ],
+    sessions: 0,
+    newest: ago(76),
+    skipped: [{ agent: 'codex', reason: 'other_project', unit: 'session', sentence: 'This session belongs to another project.', count: 37 }],
+    unknown_records: [],
+    retention: { policy: 'keeps' },
+    warning: null,
+  },
+  {
+    agent: 'pi',
+    title: 'Pi',
+    present: true,
+    looked: [{ folder: '/home/ana/.pi/agent/sessions', present: true, files: 0 }],
+    sessions: 0,
+    newest: null,
+    skipped: [],
+    unknown_records: [],
+    retention: { policy: 'keeps' },
+    warning: null,
+  },
+  {
+    agent: 'cursor',
+    title: 'Cursor',
+    present: false,
+    looked: [
+      { folder: '/home/ana/.cursor/projects', present: false, files: 0 },
+      { folder: '/home/ana/.config/Cursor/User/globalStorage/state.vscdb', present: false, files: 0 },
+    ],
+    sessions: 0,
+    newest: null,
+    skipped: [],
+    unknown_records: [],
+    retention: { policy: 'unknown' },
+    warning: null,
+  },
+];
+
 function preview(project: string): Preview {
   return {
     project,
@@ -655,6 +719,7 @@ function preview(project: string): Preview {
     beyond_limit: 0,
     not_replayable: { 'needs files': 23, 'needs tools': 11 },
     skipped: [],
+    sources: SOURCES,
     suggestions: [],
     forecast: { mining_calls: 6, gate_calls: 24, calls: 80, tokens_low: 90_000, tokens_high: 210_000, cost_micros_high: 520_000 },
     budget_problem: null,

@@ -567,6 +567,29 @@ export const en = {
     limit: (tokens: number): string => `at most ${tokens} tokens`,
     sample: (number: number): string => `sample ${number}`,
   },
+  sources: {
+    title: 'What was found',
+    looking: 'Looking through the sessions…',
+    sessions: (count: number): string => many(count, 'session of this project', 'sessions of this project'),
+    newest: 'newest of any project',
+    nothing: 'Its folders hold no session.',
+    leftOut: (agent: string): string => `Left out of ${agent}`,
+    count: {
+      file: (count: number): string => many(count, 'file', 'files'),
+      session: (count: number): string => many(count, 'session', 'sessions'),
+      turn: (count: number): string => many(count, 'turn', 'turns'),
+      record: (count: number): string => many(count, 'record', 'records'),
+    },
+    folders: (count: number): string => `Looked in ${many(count, 'place', 'places')}`,
+    files: (count: number): string => `(${many(count, 'file', 'files')})`,
+    missing: '(not there)',
+    deletes: (days: number): string => `It deletes sessions after ${many(days, 'day', 'days')}.`,
+    keeps: 'It keeps sessions until you delete them.',
+    unknown: 'How long it keeps sessions is not known.',
+    absent: (agents: string[]): string => `Not on this computer: ${agents.join(', ')}`,
+  },
+  /** Why something was left out, by the reason's name; the engine's own sentence is English and needs none. */
+  reason: {} as Record<string, string | undefined>,
   /** Titles of problems by their codes; the engine's own sentence is English and needs none. */
   problem: {} as Record<string, string | undefined>,
   keys: {

@@ -1,6 +1,7 @@
 /** 简体中文。形状与英文相同。 */
 import type { Strings } from './en';
 import { problems } from './problems.zh';
+import { reasons } from './reasons.zh';
 
 export const zh: Strings = {
   locale: 'zh-CN',
@@ -540,6 +541,28 @@ export const zh: Strings = {
     limit: (tokens) => `至多 ${tokens} 词元`,
     sample: (number) => `第 ${number} 份`,
   },
+  sources: {
+    title: '找到了什么',
+    looking: '正在查看会话…',
+    sessions: (count) => `本项目 ${count} 个会话`,
+    newest: '所有项目中最新的',
+    nothing: '它的文件夹中没有会话。',
+    leftOut: (agent) => `${agent} 中略去的内容`,
+    count: {
+      file: (count) => `${count} 个文件`,
+      session: (count) => `${count} 个会话`,
+      turn: (count) => `${count} 条对话`,
+      record: (count) => `${count} 条记录`,
+    },
+    folders: (count) => `查看了 ${count} 处`,
+    files: (count) => `（${count} 个文件）`,
+    missing: '（不存在）',
+    deletes: (days) => `它会在 ${days} 天后删除会话。`,
+    keeps: '它会一直保留会话，直到你删除。',
+    unknown: '它保留会话多久尚不清楚。',
+    absent: (agents) => `这台电脑上没有：${agents.join('、')}`,
+  },
+  reason: reasons,
   problem: problems,
   keys: {
     title: '按键',

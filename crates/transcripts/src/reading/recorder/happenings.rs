@@ -1,10 +1,15 @@
 //! What a person did about an answer.
 
-use skillopt_core::feedback::Happened;
+use skillopt_core::agent::Agent;
+use skillopt_core::feedback::{Happened, says_again};
 
 use super::Recorder;
 use crate::names::short;
+use crate::reading::Exchange;
 use crate::reason::Reason;
+
+/// Most turns before a prompt that it is compared with.
+const AGAIN_LIMIT: usize = 20;
 
 impl Recorder<'_> {
     /// The person interrupted the agent.
@@ -26,6 +31,13 @@ impl Recorder<'_> {
     pub(crate) fn resent(&mut self) {
         if let Some(exchange) = self.open_exchange() {
             exchange.mark(Happened::Resent);
+        }
+    }
+
+    /// The turn at hand was taken back.
+    pub(crate) fn undone(&mut self) {
+        if let Some(exchange) = self.open_exchange() {
+            exchange.mark(Happened::Undone);
         }
     }
 
@@ -78,17 +90,30 @@ impl Recorder<'_> {
         }
     }
 
-    /// The agent committed: the last turn that changed files, and still stands, is kept.
-    pub(crate) fn committed(&mut self) {
-        let kept = self
-            .reading
-            .exchanges
+    /// The prompt at hand may be one that was sent before: a turn right before it, which the person
+    /// stopped, refused or took back, says the same.
+    pub(super) fn perhaps_again(&mut self) {
+        let ended = match self.agent {
+            // Their records say what was sent again in its own place, and what was not.
+            Agent::Claude | Agent::Vscode | Agent::Pi | Agent::OpenClaw | Agent::Devin => {
+                Exchange::was_stopped
+            }
+            Agent::Codex | Agent::Copilot | Agent::Cursor | Agent::OpenCode => Exchange::was_ended,
+        };
+        let Some((now, before)) = self.reading.exchanges.split_last_mut() else {
+            return;
+        };
+        let Some(again) = &now.prompt else { return };
+        before
             .iter_mut()
             .rev()
-            .filter(|exchange| exchange.stands())
-            .find(|exchange| !exchange.files.is_empty());
-        if let Some(exchange) = kept {
-            exchange.mark(Happened::Committed);
-        }
+            .filter(|exchange| exchange.prompt.is_some())
+            .take_while(|exchange| ended(exchange))
+            .take(AGAIN_LIMIT)
+            .filter(|exchange| {
+                let prompt = exchange.prompt.as_ref();
+                prompt.is_some_and(|prompt| says_again(&again.text, &prompt.text))
+            })
+            .for_each(|exchange| exchange.mark(Happened::Resent));
     }
 }
