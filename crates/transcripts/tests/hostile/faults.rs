@@ -1,6 +1,6 @@
 //! Everything that can be wrong with a session or its store, and what a harvest makes of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use rusqlite::Connection;
 use skillopt_core::agent::Agent;
-use skillopt_transcripts::{Harvest, ProjectScope, Reason, Request, Scope, Session, harvest};
-use tempfile::TempDir;
+use skillopt_transcripts::Reason;
 
-use crate::homes::{words, write};
+use crate::homes::write;
 use crate::other_process::{Doing, Other};
-use crate::stores::{Form, Record, Rows, STORES, Store, part};
+use crate::scene::{FILLING, Found, Scene, another};
+use crate::stores::{Form, Record, Rows, Store, part};
 
 macro_rules! faults {
     ($($name:ident $text:literal,)+) => {
@@ -63,144 +63,6 @@ pub(crate) enum Cell {
     Found(Found),
     /// What the other process had written by then; the order of events is not ours to decide.
     AsFarAsWritten(BTreeSet<Reason>),
-}
-
-/// What was read and what was counted.
-pub(crate) struct Found {
-    /// What was typed in the session with the fault.
-    pub(crate) said: Vec<String>,
-    /// The session beside it in the same store was read.
-    pub(crate) beside: bool,
-    /// Reasons of the store's agent.
-    pub(crate) counted: BTreeMap<Reason, u64>,
-    /// Names of records that nobody knows.
-    pub(crate) unknown: Vec<String>,
-}
-
-/// A store with a sound session, in one of two homes of its agent. The other home has a session, and
-/// so has another agent.
-pub(crate) struct Scene<'a> {
-    store: &'a Store,
-    folder: TempDir,
-    pub(crate) request: Request,
-}
-
-impl<'a> Scene<'a> {
-    pub(crate) fn new(store: &'a Store) -> Self {
-        let scene = Self::empty(store);
-        let other = another(store.agent);
-        store.put(&scene.home(), "good", &[store.typed(30, "beside")]);
-        store.put(&scene.second(), "other", &[store.typed(40, "elsewhere")]);
-        other.put(&scene.path("another"), "a", &[other.typed(50, "another")]);
-        scene
-    }
-
-    /// Without any session.
-    pub(crate) fn empty(store: &'a Store) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let other = another(store.agent);
-        let homes = |names: &[&str]| names.iter().map(|name| folder.path().join(name)).collect();
-        let request = Request {
-            homes: [
-                (store.agent, homes(&["first", "second"])),
-                (other.agent, homes(&["another"])),
-            ]
-            .into_iter()
-            .collect(),
-            agents: vec![store.agent, other.agent],
-            project: ProjectScope {
-                roots: Vec::new(),
-                scope: Scope::All,
-            },
-            threads: 1,
-            ..Request::default()
-        };
-        Self {
-            store,
-            folder,
-            request,
-        }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    pub(crate) fn home(&self) -> PathBuf {
-        self.path("first")
-    }
-
-    fn second(&self) -> PathBuf {
-        self.path("second")
-    }
-
-    /// Adds a session with the record between two sound ones.
-    pub(crate) fn around(&self, record: Record) {
-        let (before, after) = (self.store.typed(1, "before"), self.store.typed(3, "after"));
-        self.store
-            .put(&self.home(), "bad", &[before, record, after]);
-    }
-
-    fn sound(&self) {
-        let both = [self.store.typed(1, "before"), self.store.typed(3, "after")];
-        self.store.put(&self.home(), "bad", &both);
-    }
-
-    pub(crate) fn found(&self) -> Found {
-        self.found_while(&|| false)
-    }
-
-    /// What is found. The sessions in other stores must be, whatever happens.
-    fn found_while(&self, cancel: &(dyn Fn() -> bool + Sync)) -> Found {
-        let harvest = harvest(&self.request, None, cancel).unwrap();
-        let mut said: Vec<Vec<String>> = harvest
-            .sessions
-            .iter()
-            .filter(|session| !words(session)[0].starts_with(FILLING))
-            .map(typed)
-            .collect();
-        let mut take = |words: &str| {
-            let at = said.iter().position(|session| *session == [words]);
-            at.map(|at| said.remove(at)).is_some()
-        };
-        assert!(take("elsewhere"), "{}: {said:?}", self.store.name);
-        let asked = self.request.agents.len() > 1;
-        assert_eq!(take("another"), asked, "{}: {said:?}", self.store.name);
-        let beside = take("beside");
-        assert!(said.len() <= 1, "{}: {said:?}", self.store.name);
-        Found {
-            said: said.pop().unwrap_or_default(),
-            beside,
-            counted: counted(&harvest, self.store.agent),
-            unknown: harvest
-                .unknown
-                .keys()
-                .map(|record| format!("{} ({})", record.name, record.version))
-                .collect(),
-        }
-    }
-}
-
-/// How sessions begin that only take up room.
-const FILLING: &str = "filling ";
-
-fn typed(session: &Session) -> Vec<String> {
-    words(session).into_iter().map(str::to_owned).collect()
-}
-
-fn counted(harvest: &Harvest, agent: Agent) -> BTreeMap<Reason, u64> {
-    harvest
-        .skipped
-        .iter()
-        // The headers of sessions, which every one of them has.
-        .filter(|((of, reason), _)| *of == agent && *reason != Reason::Bookkeeping)
-        .map(|((_, reason), number)| (*reason, *number))
-        .collect()
-}
-
-/// A store of another agent.
-fn another(agent: Agent) -> &'static Store {
-    STORES.iter().find(|store| store.agent != agent).unwrap()
 }
 
 /// Bytes that look like nothing, the same every time, without line ends.
@@ -541,7 +403,7 @@ fn odd_path(mut scene: Scene<'_>) -> Cell {
         }
         Form::Rows(_) => {
             let home = scene.path("first");
-            let odd = scene.folder.path().join(odd);
+            let odd = scene.path(odd);
             fs::rename(home, &odd).unwrap();
             let other = another(store.agent).agent;
             scene.request.homes = [

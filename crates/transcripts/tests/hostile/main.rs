@@ -8,6 +8,7 @@ mod homes;
 
 mod faults;
 mod other_process;
+mod scene;
 mod stores;
 mod variations;
 
@@ -17,7 +18,8 @@ use std::fmt::Write;
 use skillopt_core::agent::Agent;
 use skillopt_transcripts::Reason;
 
-use faults::{Cell, Fault, Found, cell};
+use faults::{Cell, Fault, cell};
+use scene::Found;
 use stores::{Form, STORES, Store};
 
 /// Not a test: the program whose store it is, started as a process of its own.
@@ -32,7 +34,7 @@ fn every_store_of_every_agent_is_in_the_table() {
     assert_eq!(agents, Agent::ALL.into_iter().collect());
     // What was looked at and has a session, without the homes.
     for store in &STORES {
-        let scene = faults::Scene::new(store);
+        let scene = scene::Scene::new(store);
         let found = scene.found();
         assert!(found.beside && found.said.is_empty(), "{}", store.name);
         assert!(

@@ -6,8 +6,9 @@ use std::sync::Mutex;
 use serde_json::Value;
 use skillopt_transcripts::{Harvest, Reason, harvest};
 
-use crate::faults::{Scene, noise, settled};
+use crate::faults::{noise, settled};
 use crate::homes::{words, write};
+use crate::scene::Scene;
 use crate::stores::{Form, Record, STORES, Store};
 
 /// One session for each record, each with the record between two prompts; then what was typed in each,
