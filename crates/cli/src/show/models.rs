@@ -29,7 +29,7 @@ pub(crate) fn list(rows: &[BackendRow], out: &mut String) -> std::fmt::Result {
             )?,
         }
         if !row.sides.is_empty() {
-            writeln!(out, "    used as {}", row.sides.join(" and "))?;
+            writeln!(out, "    used as {}", together(&row.sides))?;
             if row.terms.is_some() {
                 let words = if row.tells_allowance {
                     "says how much of the plan is left"
@@ -127,6 +127,15 @@ pub(crate) fn servers(found: &[LocalServer], out: &mut String) -> std::fmt::Resu
     )
 }
 
+/// "target", "target and optimizer", "target, optimizer and judge".
+fn together(sides: &[String]) -> String {
+    match sides {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
 pub(crate) fn test(output: &TestOutput, out: &mut String) -> std::fmt::Result {
     output.tested.iter().try_for_each(|tested| one(tested, out))
 }
@@ -135,7 +144,7 @@ fn one(tested: &Tested, out: &mut String) -> std::fmt::Result {
     let sides = if tested.sides.is_empty() {
         String::new()
     } else {
-        format!(" ({})", tested.sides.join(" and "))
+        format!(" ({})", together(&tested.sides))
     };
     let name = plain(format!("{} {}", tested.backend, tested.asked_model).trim());
     if let Some(problem) = &tested.problem {

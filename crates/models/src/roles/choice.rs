@@ -52,7 +52,7 @@ impl Choice {
         };
         let kind = or(&own.kind, &general.kind, true);
         let served = served.unwrap_or_else(|| is_served(settings, &kind));
-        own.over(general, served)
+        own.over(&general, served)
     }
 
     /// The judge when `kind` is found for it: with no address, key or model but its own.
@@ -61,7 +61,7 @@ impl Choice {
             kind: kind.to_owned(),
             ..Self::own(settings, Side::Judge)
         };
-        own.over(Self::of(settings, Side::Optimizer), false)
+        own.over(&Self::of(settings, Side::Optimizer), false)
     }
 
     /// Whether the user has said who mines and proposes, or who judges.
@@ -86,7 +86,7 @@ impl Choice {
     }
 
     /// Own words first, then those of `general`; its address and key only where `served`.
-    fn over(self, general: Self, served: bool) -> Self {
+    fn over(self, general: &Self, served: bool) -> Self {
         let kind = or(&self.kind, &general.kind, true);
         let inherits = kind == general.kind;
         let own_thinking = self.thinking != Thinking::Unset;
