@@ -6,6 +6,7 @@
 
 mod acting;
 mod dialect;
+mod tools;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -36,6 +37,13 @@ pub enum Mode {
     HonestWith {
         /// The event.
         event: serde_json::Value,
+    },
+    /// As OpenCode with files of tools in its configuration: calls these one after the other, each in
+    /// a request of its own, and answers with an object: what it is `offered`, and what it was
+    /// `given`.
+    CallsTools {
+        /// Their names.
+        names: Vec<String>,
     },
     /// Prints these lines and this complaint and ends with this code. What a real version prints
     /// can be put here.
@@ -85,6 +93,14 @@ impl Mode {
             output: output.into(),
             complaint: complaint.into(),
             code,
+        }
+    }
+
+    /// Calls these tools, then answers.
+    #[must_use]
+    pub fn calls(names: &[&str]) -> Self {
+        Self::CallsTools {
+            names: names.iter().map(|&name| name.to_owned()).collect(),
         }
     }
 

@@ -8,6 +8,8 @@
 
 #[path = "shared/agents.rs"]
 mod agents;
+#[path = "backends_agents/opencode_tools.rs"]
+mod opencode_tools;
 #[path = "shared/question.rs"]
 mod question;
 

@@ -14,7 +14,7 @@ mod furnish;
 mod question;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -22,6 +22,9 @@ use furnish::{CANARY, furnish};
 use jiff::tz::TimeZone;
 use question::call;
 use serde_json::{Value, json};
+use skillopt_core::call::{Call, Subject};
+use skillopt_core::task::Task;
+use skillopt_core::tool::{Tool, ToolReply};
 use skillopt_models::agent_cli::Options;
 use skillopt_models::{
     AgentCli, Backend as _, CancelToken, SignIn, claude, codex, copilot, opencode, pi,
@@ -230,6 +233,64 @@ fn answer(request: &Request) -> Behaviour {
     }
 }
 
+/// OpenCode with the tools of a task: these are offered, the call is answered with the fixed result,
+/// and one who only calls tools comes to an end.
+async fn drive_tools(program: &Path) {
+    let server = StubServer::start();
+    let home = tempfile::tempdir().unwrap();
+    furnish(home.path(), &format!("http://{}/v1", server.address()));
+    let way = ways("opencode", &server, home.path()).remove(0);
+    let backend = open("opencode", program, &way, home.path()).await;
+    let mut task = Task::new("t", "", "Is main fine?");
+    task.tools = ["ci.status", "bash"]
+        .map(|name| Tool {
+            name: name.to_owned(),
+            description: String::new(),
+            result: "build \u{2028} \"4711\"; }, is green".to_owned(),
+        })
+        .to_vec();
+    let question = Call {
+        subject: Subject::Attempt {
+            task: Box::new(task),
+            skill: String::new(),
+            memory: String::new(),
+        },
+        ..call("Is main fine?")
+    };
+    server.standing(Behaviour::Decide(Arc::new(|request: &Request| {
+        if request.body.to_string().contains("4711") {
+            return Behaviour::Reply("It is green.".to_owned());
+        }
+        Behaviour::calls(&["bash", "tool1_ci_status"])
+    })));
+    let reply = backend.ask(&question, &CancelToken::new()).await.unwrap();
+    let said = ToolReply::from_json(&reply.text).unwrap();
+    assert_eq!(
+        (said.text.as_str(), said.answered.len()),
+        ("It is green.", 1),
+        "{said:?}"
+    );
+    assert_eq!(said.answered, ["ci.status"]);
+    let requests = server.requests();
+    for request in asked(&requests) {
+        let mut offered = tools(&request.body);
+        offered.sort();
+        assert_eq!(offered, ["tool1_ci_status", "tool2_bash"]);
+    }
+    server.standing(Behaviour::calls(&["tool1_ci_status"]));
+    let before = server.requests().len();
+    let endless = backend
+        .ask(&question, &CancelToken::new())
+        .await
+        .unwrap_err();
+    assert_eq!(endless.code(), "reply_unreadable", "{endless}");
+    let requests = server.requests();
+    let count = asked(&requests[before..]).len();
+    println!(
+        "opencode with tools: both offered and no other, an endless run was ended after {count} requests"
+    );
+}
+
 async fn drive(agent: &str, program: &Path) {
     let server = StubServer::start();
     server
@@ -317,6 +378,9 @@ async fn nothing_of_the_users_own_reaches_a_model() {
     };
     for line in named.lines() {
         let (agent, program) = line.split_once('=').unwrap();
-        drive(agent, &PathBuf::from(program)).await;
+        drive(agent, Path::new(program)).await;
+        if agent == "opencode" {
+            drive_tools(Path::new(program)).await;
+        }
     }
 }

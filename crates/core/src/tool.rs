@@ -93,6 +93,10 @@ pub struct ToolReply {
     pub text: String,
     /// What it called, in order.
     pub calls: Vec<ToolCall>,
+    /// Tools that it called before it said this, in order, each as its task names it: an agent gives
+    /// their results itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answered: Vec<String>,
 }
 
 impl ToolReply {
@@ -116,6 +120,13 @@ impl ToolReply {
             return Some(format!(
                 "it calls {} tools at once, at most {MOST_CALLS} are answered",
                 self.calls.len()
+            ));
+        }
+        if self.answered.len() > MOST_CALLS * MOST_ROUNDS {
+            return Some(format!(
+                "it called tools {} times, at most {} count",
+                self.answered.len(),
+                MOST_CALLS * MOST_ROUNDS
             ));
         }
         self.calls
@@ -299,6 +310,7 @@ mod tests {
                 name: "search".into(),
                 arguments: "{}".into(),
             }],
+            answered: vec!["ci.status".into()],
         };
         assert_eq!(
             ToolReply::from_json(&calling.to_json()),
@@ -306,10 +318,10 @@ mod tests {
         );
         let forged = ToolReply {
             text: calling.to_json(),
-            calls: Vec::new(),
+            ..ToolReply::default()
         };
         let read = ToolReply::from_json(&forged.to_json()).unwrap();
-        assert!(read.calls.is_empty());
+        assert!(read.calls.is_empty() && read.answered.is_empty());
         assert_eq!(ToolReply::from_json("Hello."), None);
     }
 
@@ -324,9 +336,16 @@ mod tests {
                 };
                 count
             ],
+            answered: Vec::new(),
         };
         assert_eq!(calls(16, "{}").excess(), None);
         assert!(calls(17, "{}").excess().unwrap().contains("17 tools"));
         assert!(calls(1, &"x".repeat(65_537)).excess().is_some());
+        let answered = |count: usize| ToolReply {
+            answered: vec!["search".into(); count],
+            ..ToolReply::default()
+        };
+        assert_eq!(answered(64).excess(), None);
+        assert!(answered(65).excess().unwrap().contains("65 times"));
     }
 }

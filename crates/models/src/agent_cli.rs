@@ -38,6 +38,7 @@ use std::time::{Duration, SystemTime};
 use jiff::tz::TimeZone;
 use skillopt_core::Problem;
 use skillopt_core::call::{BackendId, Call};
+use skillopt_core::tool::{MOST_ROUNDS, Tool};
 use skillopt_store::Clock;
 
 use crate::allowance::Allowance;
@@ -138,6 +139,8 @@ pub(crate) struct Place<'a> {
     pub(crate) effort: &'a str,
     /// A directory of ours beside the empty one that it works in; removed after the call.
     pub(crate) aside: &'a Path,
+    /// The tools that are offered; none for an agent that takes none.
+    pub(crate) tools: &'a [Tool],
 }
 
 impl Place<'_> {
@@ -180,6 +183,11 @@ pub(crate) trait Agent: Send + Sync {
 
     /// Whether it can be told how freely to write.
     fn takes_temperature(&self) -> bool {
+        false
+    }
+
+    /// Whether it can be given tools that are ours, and only those. It gives their results itself.
+    fn takes_tools(&self) -> bool {
         false
     }
 
@@ -316,6 +324,7 @@ impl AgentCli {
             model: &self.model,
             effort: self.effort(),
             aside: aside.path(),
+            tools: call.tools(),
         };
         let arranged = self.agent.arrange(&place, &prompt).map_err(scratch)?;
         let launch = self.launch();
@@ -352,6 +361,7 @@ impl AgentCli {
                 now: self.options.clock.now(),
                 zone: &self.options.zone,
                 sign_in: &self.options.sign_in,
+                tools: call.tools(),
             },
         )?;
         // A key has no plan.
@@ -385,6 +395,9 @@ impl AgentCli {
             RunFault::TimedOut { wait, after } => CallError::TimedOut { wait, after },
             RunFault::TooMuchOutput => CallError::Unreadable {
                 reason: format!("it is longer than {} MB", LARGEST_OUTPUT / (1024 * 1024)),
+            },
+            RunFault::TooManyRounds => CallError::Unreadable {
+                reason: format!("it goes on calling tools after {MOST_ROUNDS} rounds"),
             },
             RunFault::Cancelled => CallError::Cancelled,
         }
@@ -432,6 +445,14 @@ impl Backend for AgentCli {
 
     fn overhead_tokens(&self) -> u64 {
         self.agent.overhead_tokens()
+    }
+
+    fn takes_tools(&self) -> bool {
+        self.agent.takes_tools()
+    }
+
+    fn answers_tools(&self) -> bool {
+        self.agent.takes_tools()
     }
 
     fn renews(&self) -> Option<String> {

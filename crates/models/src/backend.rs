@@ -109,6 +109,11 @@ pub trait Backend: Send + Sync {
         false
     }
 
+    /// Whether it gives the results of tools itself, within one try; else every round is a try.
+    fn answers_tools(&self) -> bool {
+        false
+    }
+
     /// Whether it runs on this computer, so that its tokens cost no money unless the user gives them a
     /// price.
     fn local(&self) -> bool {

@@ -8,6 +8,7 @@
 
 mod config;
 mod output;
+mod tools;
 
 use std::ffi::OsString;
 use std::io;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use skillopt_core::Problem;
+use skillopt_core::tool::{MOST_ROUNDS, Tool};
 
 use crate::agent_cli::{
     About, Agent, AgentCli, Arranged, Asked, Environment, Launch, Options, Place, Prompt, SignIn,
@@ -107,20 +109,22 @@ fn prepare(options: &Options, aside: &Path, environment: &mut Environment<'_>) -
             environment.pass(&variables);
         }
     }
-    environment.set("OPENCODE_CONFIG_CONTENT", content(options, None));
+    environment.set("OPENCODE_CONFIG_CONTENT", content(options, None, &[]));
     // Last: what was looked up above is the user's.
     environment.set("HOME", &home);
     environment.set("USERPROFILE", &home);
     Ok(())
 }
 
-/// The configuration, with `system` as the file of our agent's instructions.
-fn content(options: &Options, system: Option<&Path>) -> String {
+/// The configuration, with `system` as the file of our agent's instructions, and its tools.
+fn content(options: &Options, system: Option<&Path>, tools: &[Tool]) -> String {
     let users = match &options.sign_in {
         SignIn::Key { .. } => config::Users::default(),
         SignIn::Subscription => config::of_user(&options.environment),
     };
-    users.with_ours(system, options.temperature).to_string()
+    users
+        .with_ours(system, options.temperature, tools)
+        .to_string()
 }
 
 struct OpenCode {
@@ -172,6 +176,10 @@ impl Agent for OpenCode {
         true
     }
 
+    fn takes_tools(&self) -> bool {
+        true
+    }
+
     fn arrange(&self, place: &Place<'_>, prompt: &Prompt) -> io::Result<Arranged> {
         let system = place.write_new("system.txt", &prompt.system())?;
         let mut arguments: Vec<OsString> = [
@@ -192,14 +200,29 @@ impl Agent for OpenCode {
         if !place.model.is_empty() {
             arguments.push(format!("--model={}", place.model).into());
         }
+        let mut environment = vec![(
+            "OPENCODE_CONFIG_CONTENT".into(),
+            content(place.options, Some(&system), place.tools).into(),
+        )];
+        if !place.tools.is_empty() {
+            let home = place.aside.join("with-tools");
+            tools::write(&home, &self.version, place.tools)?;
+            let permission = tools::permission(place.tools).to_string();
+            environment.push(("XDG_CONFIG_HOME".into(), home.into()));
+            environment.push(("OPENCODE_PERMISSION".into(), permission.into()));
+        }
         Ok(Arranged {
             arguments,
-            environment: vec![(
-                "OPENCODE_CONFIG_CONTENT".into(),
-                content(place.options, Some(&system)).into(),
-            )],
+            environment,
             input: prompt.dialogue(),
-            reading: Reading::Lines(|_| Line::Before),
+            reading: if place.tools.is_empty() {
+                Reading::Lines(|_| Line::Before)
+            } else {
+                Reading::Rounds {
+                    ends: tools::ends_a_round,
+                    most: MOST_ROUNDS,
+                }
+            },
             streams: false,
         })
     }

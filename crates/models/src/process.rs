@@ -72,6 +72,13 @@ pub enum Reading {
     Bytes,
     /// Line by line; for programs that say more than their reply.
     Lines(fn(&[u8]) -> Line),
+    /// Line by line, none a sign of a reply, for programs that make several requests in a run.
+    Rounds {
+        /// Whether a complete line says that a request is followed by another.
+        ends: fn(&[u8]) -> bool,
+        /// How often that may be. Once more ends the run as [`RunFault::TooManyRounds`].
+        most: usize,
+    },
 }
 
 /// What a complete line of output is.
@@ -112,6 +119,8 @@ pub enum RunFault {
     },
     /// It printed more than [`Limits::output`] and was ended.
     TooMuchOutput,
+    /// It made more requests than it may and was ended.
+    TooManyRounds,
     /// It was told to stop and was ended.
     Cancelled,
     /// Its pipes or its end could not be read.
@@ -247,19 +256,20 @@ async fn read_reply(
     let mut chunk = vec![0; 16 * 1024];
     // Where the line begins that is not complete yet.
     let mut line = 0;
+    let mut rounds = 0;
     loop {
         let read = from.read(&mut chunk).await.map_err(RunFault::Lost)?;
         if read == 0 {
             return Ok(());
         }
-        let Reading::Lines(judge) = program.reading else {
+        if let Reading::Bytes = program.reading {
             begun.store(true, Ordering::Relaxed);
             into.extend_from_slice(&chunk[..read]);
             if into.len() > program.limits.output {
                 return Err(RunFault::TooMuchOutput);
             }
             continue;
-        };
+        }
         for part in chunk[..read].split_inclusive(|&byte| byte == b'\n') {
             into.extend_from_slice(part);
             if into.len() > program.limits.output {
@@ -269,7 +279,18 @@ async fn read_reply(
                 continue;
             }
             let complete = &into[line..into.len() - 1];
-            match judge(complete) {
+            let kind = match program.reading {
+                Reading::Lines(judge) => judge(complete),
+                Reading::Rounds { ends, most } => {
+                    rounds += usize::from(ends(complete));
+                    if rounds > most {
+                        return Err(RunFault::TooManyRounds);
+                    }
+                    Line::Before
+                }
+                Reading::Bytes => Line::Reply,
+            };
+            match kind {
                 Line::Before => {}
                 Line::Reply => begun.store(true, Ordering::Relaxed),
                 Line::Piece => {

@@ -103,6 +103,10 @@ fn perform(dialect: Dialect, mode: &Mode, folder: &Path, own: &Path) -> io::Resu
             reply(dialect, "OK.")?;
             Ok(ExitCode::SUCCESS)
         }
+        Mode::CallsTools { names } => {
+            write!(out, "{}", lines(&super::tools::run(names)?))?;
+            Ok(ExitCode::SUCCESS)
+        }
         Mode::Print {
             output,
             complaint,

@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use regex::Regex;
 use skillopt_core::Instant;
 use skillopt_core::text::{cut, one_line};
+use skillopt_core::tool::Tool;
 
 use super::{About, SignIn, exit_words};
 use crate::error::CallError;
@@ -29,6 +30,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) now: Instant,
     pub(crate) zone: &'a TimeZone,
     pub(crate) sign_in: &'a SignIn,
+    /// The tools that it was offered.
+    pub(crate) tools: &'a [Tool],
 }
 
 /// A failure, as far as an agent describes it.

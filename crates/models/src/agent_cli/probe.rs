@@ -140,7 +140,9 @@ impl Launch<'_> {
             Err(RunFault::TimedOut { after, .. }) => {
                 format!("{question} did not answer within {} s", after.as_secs())
             }
-            Err(RunFault::TooMuchOutput) => format!("{question} printed without end"),
+            Err(RunFault::TooMuchOutput | RunFault::TooManyRounds) => {
+                format!("{question} printed without end")
+            }
             Err(RunFault::Cancelled) => "it was stopped".to_owned(),
         };
         Err(self.not_runnable(&why))

@@ -125,7 +125,9 @@ impl CommandLine {
                 RunFault::TimedOut { .. } => {
                     unavailable(format!("az gave no token within {} s", PATIENCE.as_secs()))
                 }
-                RunFault::TooMuchOutput => unavailable("az printed too much".to_owned()),
+                RunFault::TooMuchOutput | RunFault::TooManyRounds => {
+                    unavailable("az printed too much".to_owned())
+                }
                 RunFault::NotStarted(error)
                 | RunFault::NoScratch(error)
                 | RunFault::Lost(error) => unavailable(format!("az could not be run ({error})")),

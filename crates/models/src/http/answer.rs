@@ -145,7 +145,12 @@ impl Answer {
         Ok(RawReply {
             text: if self.offered {
                 let calls = self.calls.into_values().collect();
-                ToolReply { text, calls }.to_json()
+                ToolReply {
+                    text,
+                    calls,
+                    answered: Vec::new(),
+                }
+                .to_json()
             } else {
                 text
             },

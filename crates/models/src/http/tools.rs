@@ -177,6 +177,7 @@ mod tests {
         };
         let round = ToolReply {
             text: "Let me look.".into(),
+            answered: Vec::new(),
             calls: vec![
                 made("c1", "ci_status", r#"{"input":"main"}"#),
                 made("c2", "rm", "not json"),
@@ -278,6 +279,7 @@ mod tests {
     fn calls_are_read_whole_and_in_pieces() {
         let expected = ToolReply {
             text: "Hm.".into(),
+            answered: Vec::new(),
             calls: vec![
                 ToolCall {
                     id: "c1".into(),

@@ -7,6 +7,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Map, Value, json};
 use skillopt_core::text::{cut, one_line};
+use skillopt_core::tool::{MOST_ROUNDS, Tool};
+
+use super::tools;
 
 /// The name of our agent: the one that answers.
 pub(super) const AGENT: &str = "skillopt";
@@ -86,10 +89,20 @@ impl Users {
         }
     }
 
-    /// The whole configuration: one agent without tools, whose instructions are in the file `system`.
-    pub(super) fn with_ours(self, system: Option<&Path>, temperature: Option<f64>) -> Value {
+    /// The whole configuration: one agent with no tools but these, whose instructions are in the file
+    /// `system`.
+    pub(super) fn with_ours(
+        self,
+        system: Option<&Path>,
+        temperature: Option<f64>,
+        offered: &[Tool],
+    ) -> Value {
         let mut config = self.taken;
-        let mut agent = json!({"mode": "primary", "permission": {"*": "deny"}});
+        let mut agent = json!({"mode": "primary", "permission": tools::permission(offered)});
+        if !offered.is_empty() {
+            // In its last request the model is told to answer now.
+            agent["steps"] = json!(1 + MOST_ROUNDS);
+        }
         if let Some(system) = system {
             agent["prompt"] = json!(format!("{{file:{}}}", system.display()));
         }
@@ -178,7 +191,7 @@ mod tests {
         let environment = [("HOME".to_owned(), home.path().display().to_string())].into();
         let users = of_user(&environment);
         assert_eq!(users.variables, ["WORK_KEY"]);
-        let config = users.with_ours(Some(Path::new("/tmp/s.txt")), None);
+        let config = users.with_ours(Some(Path::new("/tmp/s.txt")), None, &[]);
         assert!(!config.to_string().contains("CANARY"), "{config}");
         assert_eq!(config["model"], "work/m");
         assert_eq!(config["provider"].as_object().unwrap().len(), 2);

@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value};
 use skillopt_core::text::{cut, one_line};
+use skillopt_core::tool::{Tool, ToolReply};
 
+use super::tools;
 use crate::agent_cli::events;
 use crate::agent_cli::failure::{Asked, Failure};
 use crate::backend::{Finish, RawReply, Usage};
@@ -16,7 +18,10 @@ struct Events {
     error: Option<Map<String, Value>>,
     /// The last step that ended.
     finished: Option<Map<String, Value>>,
-    tool: Option<String>,
+    /// A tool of the program's own that ran.
+    foreign: Option<String>,
+    /// The tools of ours that ran, as their task names them.
+    answered: Vec<String>,
     input: Option<u64>,
     cached: Option<u64>,
     output: Option<u64>,
@@ -24,26 +29,39 @@ struct Events {
 }
 
 impl Events {
-    fn read(printed: &str) -> Self {
+    fn read(printed: &str, offered: &[Tool]) -> Self {
         let mut read = Self::default();
         for event in events::objects(printed) {
             match events::text(&event, &["type"]) {
                 "step_start" => {
                     read.begun = true;
-                    read.finished = None;
+                    if read.finished.take().is_some_and(|step| calls_tools(&step)) {
+                        // What was said before a call is not the answer.
+                        read.texts.clear();
+                    }
                 }
                 "text" => read
                     .texts
                     .push(events::text(&event, &["part", "text"]).to_owned()),
-                "tool_use" => {
-                    read.tool = Some(cut(&one_line(events::text(&event, &["part", "tool"])), 40));
-                }
+                "tool_use" => read.tool(&event, offered),
                 "step_finish" => read.finish(event),
                 "error" => read.error = Some(event),
                 _ => {}
             }
         }
         read
+    }
+
+    /// A tool that was used, or one that there is not and that the model was told so about.
+    fn tool(&mut self, event: &Map<String, Value>, offered: &[Tool]) {
+        let name = events::text(event, &["part", "tool"]);
+        let failed = events::text(event, &["part", "state", "status"]) == "error";
+        match (tools::offered(offered, name), failed) {
+            (Some(tool), false) => self.answered.push(tool.name.clone()),
+            (Some(_), true) => {}
+            (None, true) if !offered.is_empty() => {}
+            (None, _) => self.foreign = Some(cut(&one_line(name), 40)),
+        }
     }
 
     fn finish(&mut self, event: Map<String, Value>) {
@@ -76,7 +94,7 @@ impl Events {
 /// Everything that is not a reply of the model.
 pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> {
     let printed = String::from_utf8_lossy(&run.output);
-    let events = Events::read(&printed);
+    let events = Events::read(&printed, asked.tools);
     if let Some(error) = &events.error {
         let said = events::text(error, &["error", "data", "message"]);
         let word = events::text(error, &["error", "name"]);
@@ -85,8 +103,20 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
             Some(logged) if word == "UnknownError" => logged,
             _ => said,
         };
+        let status = events::number(error, &["error", "data", "statusCode"]);
+        let refuses = matches!(status, Some(400 | 404 | 422)) && said.contains("tool");
+        if refuses && !asked.tools.is_empty() {
+            return Err(CallError::Misconfigured {
+                provider: asked.about.kind.to_owned(),
+                detail: format!(
+                    "its model does not take the tools of a replay ({})",
+                    asked.excerpt(said)
+                ),
+                guidance: "Set replays.tools to false, or use a model that takes tools.".to_owned(),
+            });
+        }
         return Err(asked.failed(&Failure {
-            status: events::number(error, &["error", "data", "statusCode"]),
+            status,
             word,
             text: if said.is_empty() { word } else { said },
         }));
@@ -98,7 +128,7 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
             _ => asked.without_result(run, false),
         });
     };
-    if let Some(tool) = &events.tool {
+    if let Some(tool) = &events.foreign {
         return Err(asked.not_alone(&format!("the tool {tool}")));
     }
     let text = events.texts.join("\n");
@@ -118,6 +148,20 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
     if let Some(error) = asked.instead_of_a_reply(&text) {
         return Err(error);
     }
+    let finish = match reason {
+        "length" => Finish::Length,
+        _ => Finish::Done,
+    };
+    let text = if asked.tools.is_empty() {
+        text
+    } else {
+        ToolReply {
+            text,
+            calls: Vec::new(),
+            answered: events.answered,
+        }
+        .to_json()
+    };
     Ok(RawReply {
         text,
         usage: Usage {
@@ -127,12 +171,14 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
         },
         // It does not say which model answered.
         model: String::new(),
-        finish: match reason {
-            "length" => Finish::Length,
-            _ => Finish::Done,
-        },
+        finish,
         ..RawReply::default()
     })
+}
+
+/// Whether a step ended with calls of tools.
+fn calls_tools(step: &Map<String, Value>) -> bool {
+    events::text(step, &["part", "reason"]) == "tool-calls"
 }
 
 /// The last error in its log: `… level=ERROR … error="ProviderModelNotFoundError: …" cause="…`
@@ -146,6 +192,55 @@ fn logged(log: &str) -> Option<&str> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn what_ran_of_the_tools_that_were_offered_is_told_and_a_foreign_one_is_no_reply() {
+        let offered = [Tool {
+            name: "ci.status".into(),
+            description: String::new(),
+            result: "green".into(),
+        }];
+        let used = |name: &str, status: &str| {
+            event(
+                "tool_use",
+                &json!({"type": "tool", "tool": name, "state": {"status": status, "input": {}}}),
+            )
+        };
+        let read = |tools: &[Value]| {
+            let mut lines = vec![start()];
+            lines.extend_from_slice(tools);
+            lines.extend([text("Let me look."), finish("tool-calls")]);
+            lines.extend([start(), text("It is green."), finish("stop")]);
+            super::read(
+                &Run::of_events(0, &lines),
+                &Asked {
+                    tools: &offered,
+                    ..Asked::example(&crate::opencode::ABOUT, "1.18.33", "fake/fake-model")
+                },
+            )
+        };
+        let reply = read(&[
+            used("rm", "error"),
+            used("ci.status", "error"),
+            used("tool1_ci_status", "completed"),
+        ])
+        .unwrap();
+        let said = ToolReply::from_json(&reply.text).unwrap();
+        assert_eq!((said.text.as_str(), said.calls.len()), ("It is green.", 0));
+        assert_eq!(said.answered, ["ci.status"]);
+        assert_eq!(
+            (reply.usage.input_tokens, reply.usage.output_tokens),
+            (Some(200), Some(14)),
+            "of every request"
+        );
+        let foreign = read(&[used("bash", "completed")]).unwrap_err();
+        assert_eq!(foreign.code(), "backend_misconfigured");
+        assert!(foreign.to_string().contains("bash"), "{foreign}");
+        let refused = read(&[json!({"type": "error", "error": {"name": "APIError",
+            "data": {"message": "No endpoints found that support tool use.", "statusCode": 404}}})]);
+        let refused = refused.unwrap_err().problem();
+        assert!(refused.guidance.contains("replays.tools"), "{refused:?}");
+    }
 
     fn read_run(code: i32, lines: &[Value]) -> Result<RawReply, CallError> {
         super::read(

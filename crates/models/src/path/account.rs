@@ -2,7 +2,7 @@
 
 use skillopt_core::Problem;
 use skillopt_core::call::Call;
-use skillopt_core::tool::result_of;
+use skillopt_core::tool::{MOST_ROUNDS, result_of};
 use skillopt_store::Store;
 use skillopt_store::attempts::{self, Attempt, Cost, State};
 
@@ -26,12 +26,30 @@ pub(super) fn worst(backend: &dyn Backend, call: &Call, price: Option<Price>) ->
         .schema
         .as_ref()
         .map_or(0, |schema| schema.to_string().len() as u64);
-    let input = messages + schema + of_tools(call) + backend.overhead_tokens();
-    let output = u64::from(call.params.max_tokens);
+    let once = messages + schema + of_tools(call) + backend.overhead_tokens();
+    let reply = u64::from(call.params.max_tokens);
+    let (input, output) = if backend.answers_tools() && !call.tools().is_empty() {
+        within(call, once, reply)
+    } else {
+        (once, reply)
+    };
     Cost {
         tokens: (input + output).max(1),
         micros: price.map_or(0, |price| price.micros(input, output)),
     }
+}
+
+/// A try that makes all its rounds itself: every request holds what was said and given before it, each
+/// tool once a round.
+fn within(call: &Call, once: u64, reply: u64) -> (u64, u64) {
+    let requests = 1 + MOST_ROUNDS as u64;
+    let results: u64 = call
+        .tools()
+        .iter()
+        .map(|tool| tool.shown_result().len() as u64)
+        .sum();
+    let carried = requests * (requests - 1) / 2 * (reply + results);
+    (requests * once + carried, requests * reply)
 }
 
 /// What the tools that are offered and their calls so far add to a question, in bytes.

@@ -257,11 +257,11 @@ impl Run {
         let mut called = Vec::new();
         loop {
             let heard = self.question(backend.as_ref(), &at, &call).await?;
-            if let Ok(Parsed::Calls(said)) = &heard.parsed {
-                called.extend(names(&call, said));
+            let offered = !call.tools().is_empty();
+            if offered && let Some(said) = ToolReply::from_json(&heard.text) {
+                called.extend(names(&call, &said));
             }
             let Some(next) = self.follow_up(&call, &heard.text, &heard.parsed) else {
-                let offered = !call.tools().is_empty();
                 return Ok(Reply {
                     called: offered.then_some(called),
                     ..heard.into_reply(&at.key)?
@@ -324,6 +324,7 @@ impl Run {
                     ..made.clone()
                 })
                 .collect(),
+            answered: said.answered.clone(),
         });
         next
     }
@@ -555,9 +556,11 @@ impl Run {
 
 /// The tools that a reply calls, as the task names them; what was not offered is none.
 fn names(call: &Call, said: &ToolReply) -> Vec<String> {
-    said.calls
+    let made = said.calls.iter().map(|made| &made.name);
+    said.answered
         .iter()
-        .filter_map(|made| tool::named(call.tools(), &made.name))
+        .chain(made)
+        .filter_map(|name| tool::named(call.tools(), name))
         .map(|tool| tool.name.clone())
         .collect()
 }

@@ -18,6 +18,7 @@ impl Asked<'static> {
             now: "2026-11-29T18:25:00Z".parse().unwrap(),
             zone: &ZONE,
             sign_in: &SIGN_IN,
+            tools: &[],
         }
     }
 }

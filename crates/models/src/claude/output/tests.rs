@@ -26,6 +26,7 @@ fn read_run(code: Option<i32>, output: &str, diagnostics: &str) -> Result<RawRep
             now: "2026-11-29T18:25:00Z".parse().unwrap(),
             zone: &zone,
             sign_in: &sign_in,
+            tools: &[],
         },
     )
 }

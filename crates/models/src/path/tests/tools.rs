@@ -27,7 +27,7 @@ fn says(text: &str) -> String {
     let text = text.to_owned();
     ToolReply {
         text,
-        calls: Vec::new(),
+        ..ToolReply::default()
     }
     .to_json()
 }
@@ -42,8 +42,8 @@ fn calls(names: &[&str], arguments: &str) -> String {
         })
         .collect();
     ToolReply {
-        text: String::new(),
         calls,
+        ..ToolReply::default()
     }
     .to_json()
 }
