@@ -56,7 +56,12 @@ mod linux {
         let (switches, ticks) = (wakeups(app.id()), ticks(app.id()));
         std::thread::sleep(WATCHED);
         let seconds = WATCHED.as_secs_f64();
-        let woken = (wakeups(app.id()) - switches) as f64 / seconds;
+        // Threads that ended meanwhile take their number with them.
+        let woken: u64 = wakeups(app.id())
+            .iter()
+            .map(|(thread, now)| now - switches.get(thread).unwrap_or(&0))
+            .sum();
+        let woken = woken as f64 / seconds;
         println!("| wake-ups a second over a minute, idle | {woken:.1} |");
         println!(
             "| processor time over that minute | {} ms |",
@@ -172,22 +177,22 @@ mod linux {
         fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
     }
 
-    /// How often its threads went to sleep by themselves, and so were woken.
-    fn wakeups(id: u32) -> u64 {
-        let mut sum = 0;
+    /// How often each of its threads went to sleep by itself, and so was woken.
+    fn wakeups(id: u32) -> BTreeMap<String, u64> {
+        let mut found = BTreeMap::new();
         for thread in fs::read_dir(format!("/proc/{id}/task")).unwrap().flatten() {
             let status = fs::read_to_string(thread.path().join("status")).unwrap_or_default();
-            sum += status
-                .lines()
-                .find_map(|line| {
-                    line.strip_prefix("voluntary_ctxt_switches:")?
-                        .trim()
-                        .parse::<u64>()
-                        .ok()
-                })
-                .unwrap_or(0);
+            let switches = status.lines().find_map(|line| {
+                line.strip_prefix("voluntary_ctxt_switches:")?
+                    .trim()
+                    .parse()
+                    .ok()
+            });
+            if let Some(switches) = switches {
+                found.insert(thread.file_name().to_string_lossy().into_owned(), switches);
+            }
         }
-        sum
+        found
     }
 
     fn show(when: &str, memory: &BTreeMap<String, (u64, u64)>) {
