@@ -80,7 +80,6 @@ pub fn waiting(app: &App) -> Result<Vec<WaitingProposal>, Problem> {
                 continue;
             }
             let project = projects::get(db, &proposal.project)?;
-            let root = project.as_ref().map_or("", |project| project.root.as_str());
             waiting.push(WaitingProposal {
                 documents: pending
                     .iter()
@@ -89,7 +88,9 @@ pub fn waiting(app: &App) -> Result<Vec<WaitingProposal>, Problem> {
                         before: target.before,
                         after: target.after,
                         stale: is_stale(target),
-                        under_version_control: is_under_version_control(root, &target.real_path),
+                        under_version_control: project.as_ref().is_some_and(|project| {
+                            is_under_version_control(&project.root, &target.real_path)
+                        }),
                     })
                     .collect(),
                 unflagged: pending.iter().all(|target| is_empty(&target.flags)),

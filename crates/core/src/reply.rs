@@ -10,13 +10,14 @@ mod proposed;
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
 use crate::call::Subject;
 use crate::edit::Edit;
 use crate::task::Check;
 use crate::text::head;
 use crate::tool::ToolReply;
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 use json::Found;
 

@@ -1,11 +1,12 @@
 //! Tasks as a miner writes them: `[{intent, checks, rubric, satisfied, needs, turns}]` (§4.2).
 
-use crate::check::RuleJudge;
-use crate::task::Check;
-use crate::text::head;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+
+use crate::check::RuleJudge;
+use crate::task::Check;
+use crate::text::head;
 
 use super::{Mined, MinedTask, Needs, Unreadable, entries, has_key, unreadable};
 

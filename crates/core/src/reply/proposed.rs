@@ -1,9 +1,10 @@
 //! Edits as an optimizer writes them: `[{op, content, anchor, rationale, tasks}]` (§6.4).
 
-use crate::edit::{Edit, EditOp};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+
+use crate::edit::{Edit, EditOp};
 
 use super::{Proposed, Unreadable, entries, has_key, unreadable};
 

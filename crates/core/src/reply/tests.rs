@@ -1,6 +1,7 @@
-use crate::edit::EditOp;
 use proptest::prelude::*;
 use serde_json::json;
+
+use crate::edit::EditOp;
 
 use super::*;
 

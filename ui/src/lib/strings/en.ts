@@ -547,7 +547,7 @@ export const en = {
   handoff: {
     title: 'Questions',
     of: (name: string): string => `Questions of ${name}`,
-    text: 'A night waits for answers. Copy each question to whoever answers, and paste the answer, or drop files named by the question.',
+    text: 'A night waits for answers. Copy each question to whoever answers, and paste the answer, or give files named by the question.',
     copy: 'Copy the question',
     question: (id: string): string => `Question ${id}`,
     answer: (id: string): string => `Answer to ${id}`,
@@ -562,7 +562,7 @@ export const en = {
     emptyTitle: 'No question waits',
     emptyText: 'With the backend “handoff”, a night writes its questions here and a person or another program answers them.',
     emptyAction: 'Go to the overview',
-    drop: 'Drop answer files here, or put them into',
+    drop: 'Files with answers are taken from',
     dropUnknown: (name: string): string => `${name} is not named by one of these questions.`,
     limit: (tokens: number): string => `at most ${tokens} tokens`,
     sample: (number: number): string => `sample ${number}`,

@@ -521,7 +521,7 @@ export const zh: Strings = {
   handoff: {
     title: '问题',
     of: (name) => `${name} 的问题`,
-    text: '夜间运行在等待回答。把每个问题复制给回答者，再粘贴回答，或拖入以问题命名的文件。',
+    text: '夜间运行在等待回答。把每个问题复制给回答者，再粘贴回答，或提供以问题命名的文件。',
     copy: '复制问题',
     question: (id) => `问题 ${id}`,
     answer: (id) => `${id} 的回答`,
@@ -536,7 +536,7 @@ export const zh: Strings = {
     emptyTitle: '没有等待的问题',
     emptyText: '使用“handoff”后端时，夜间运行把问题写在这里，由人或其他程序回答。',
     emptyAction: '前往概览',
-    drop: '把回答文件拖到这里，或放入',
+    drop: '带有回答的文件会从这里读取：',
     dropUnknown: (name) => `${name} 不是以这些问题命名的。`,
     limit: (tokens) => `至多 ${tokens} 词元`,
     sample: (number) => `第 ${number} 份`,
