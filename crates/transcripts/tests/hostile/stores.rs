@@ -208,8 +208,8 @@ pub(crate) const STORES: [Store; 14] = [
                      CREATE INDEX parts ON part (message_id);",
             session: &["INSERT INTO session VALUES (?1, NULL, '/w/app', '9.0.0', 1767607200000, 1767607200000)"],
             record: &[
-                r#"INSERT INTO message VALUES (?1 || 'm' || ?2, ?1, coalesce(?4, 0), '{"role":"user"}')"#,
-                "INSERT INTO part VALUES (?1 || 'p' || ?2, ?1 || 'm' || ?2, ?3)",
+                r#"INSERT INTO message VALUES (?1 || printf('m%05d', ?2), ?1, coalesce(?4, 0), '{"role":"user"}')"#,
+                "INSERT INTO part VALUES (?1 || printf('p%05d', ?2), ?1 || printf('m%05d', ?2), ?3)",
             ],
             table: "part",
             column: "data",
