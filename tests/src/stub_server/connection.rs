@@ -294,10 +294,9 @@ async fn write_head(
 }
 
 async fn write_chunk(stream: &mut BufReader<TcpStream>, bytes: &[u8]) -> io::Result<()> {
+    let size = format!("{:x}\r\n", bytes.len());
     stream
-        .write_all(format!("{:x}\r\n", bytes.len()).as_bytes())
+        .write_all(&[size.as_bytes(), bytes, b"\r\n"].concat())
         .await?;
-    stream.write_all(bytes).await?;
-    stream.write_all(b"\r\n").await?;
     stream.flush().await
 }
