@@ -32,7 +32,7 @@ pub(crate) fn run(names: &[String]) -> Result<(), Stop> {
         return Err(Stop::Because("there is no such benchmark".to_owned()));
     }
     if benches.iter().any(|bench| bench.name == FOOTPRINT) {
-        needs::system(needs::FOR_TESTS, false)?;
+        needs::of_tests(false)?;
         // The desktop app embeds them.
         ui::build()?;
     }

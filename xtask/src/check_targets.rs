@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::Stop;
-use crate::command::{Step, cargo, program, root};
+use crate::command::{Step, cargo, program, target};
 
 /// A platform whose code is checked.
 struct Target {
@@ -84,7 +84,7 @@ pub(crate) fn run(names: &[String]) -> Result<(), Stop> {
                 .to_owned(),
         ));
     }
-    let folder = root().join("target/check-targets");
+    let folder = target().join("check-targets");
     for target in TARGETS
         .iter()
         .filter(|target| names.is_empty() || names.iter().any(|name| name == target.name))

@@ -15,6 +15,11 @@ pub(crate) fn root() -> PathBuf {
         .unwrap_or_default()
 }
 
+/// Where everything that is built goes.
+pub(crate) fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
 /// Names, without their ending and sorted, of the Rust files that lie directly in a folder.
 pub(crate) fn rust_files(folder: &Path) -> std::io::Result<Vec<String>> {
     let mut names: Vec<String> = std::fs::read_dir(folder)?

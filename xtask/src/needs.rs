@@ -9,6 +9,7 @@ use crate::command::{cargo, program, say};
 const NEXTEST: &str = "0.9.143";
 
 /// Something a step needs, and the Debian package that has it.
+#[derive(Clone, Copy)]
 pub(crate) struct Need {
     /// A program on the search path, or, for libraries, the whole path of a file.
     found: &'static str,
@@ -31,11 +32,10 @@ pub(crate) const FOR_BUILDING: &[Need] = &[COMPILER];
 #[cfg(windows)]
 pub(crate) const FOR_BUILDING: &[Need] = &[];
 
-/// To build everything, the windows of the desktop included, and run the tests.
+/// To build everything, the windows of the desktop and its packages included.
 #[cfg(target_os = "linux")]
-pub(crate) const FOR_TESTS: &[Need] = &[
+pub(crate) const FOR_PACKAGES: &[Need] = &[
     COMPILER,
-    GIT,
     need(
         "pkg-config",
         "pkg-config",
@@ -46,14 +46,24 @@ pub(crate) const FOR_TESTS: &[Need] = &[
         "libwebkit2gtk-4.1-dev",
         "the windows are shown by WebKit",
     ),
-    need("npm", "npm", "builds the pages of the windows"),
+    NPM,
+    need(
+        "dpkg",
+        "dpkg",
+        "the package for Debian is packed and tried with it",
+    ),
+];
+
+/// To run the tests, besides what building needs.
+#[cfg(target_os = "linux")]
+const FOR_TESTS: &[Need] = &[
+    GIT,
     need("chromium", "chromium", "the pages are tested in a browser"),
     need(
         "Xvfb",
         "xvfb",
         "tests open windows on a screen of their own",
     ),
-    need("dpkg", "dpkg", "tests install the package for Debian"),
     need(
         "rpm",
         "rpm",
@@ -88,15 +98,19 @@ pub(crate) const FOR_TESTS: &[Need] = &[
     ),
 ];
 
-/// To build everything and run the tests.
+/// To build everything.
 #[cfg(not(target_os = "linux"))]
-pub(crate) const FOR_TESTS: &[Need] = &[
+pub(crate) const FOR_PACKAGES: &[Need] = &[
     #[cfg(not(windows))]
     COMPILER,
-    GIT,
-    need("npm", "npm", "builds the pages of the windows"),
+    NPM,
 ];
 
+/// To run the tests, besides what building needs.
+#[cfg(not(target_os = "linux"))]
+const FOR_TESTS: &[Need] = &[GIT];
+
+const NPM: Need = need("npm", "npm", "builds the pages of the windows");
 const GIT: Need = need("git", "git", "tests make repositories and worktrees");
 
 const fn need(found: &'static str, package: &'static str, why: &'static str) -> Need {
@@ -113,6 +127,11 @@ pub(crate) const FOR_FUZZING: &[Need] = &[need(
     "build-essential",
     "libFuzzer is built from C++",
 )];
+
+/// Installs what building everything and running the tests needs.
+pub(crate) fn of_tests(yes: bool) -> Result<(), Stop> {
+    system(&[FOR_PACKAGES, FOR_TESTS].concat(), yes)
+}
 
 /// Installs the packages that are missing, after showing the line and asking on a terminal.
 pub(crate) fn system(needs: &[Need], yes: bool) -> Result<(), Stop> {

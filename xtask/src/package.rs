@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::Stop;
-use crate::command::{cargo, of_npm, program, root, say};
+use crate::command::{cargo, of_npm, program, root, say, target};
 use crate::{needs, ui};
 
 /// The packages that can be made here without fetching tools from elsewhere.
@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Stop> {
             ));
         }
     };
-    needs::system(needs::FOR_TESTS, false)?;
+    needs::system(needs::FOR_PACKAGES, false)?;
     ui::build()?;
     cargo([
         "build",
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Stop> {
         ["bundle", "--bundles", bundles],
     )
     .run("packages")?;
-    let bundled = root().join("target/release/bundle");
+    let bundled = target().join("release/bundle");
     for package in packages(&bundled)? {
         if package.extension().is_some_and(|ending| ending == "deb") {
             pack_tightly(&package)?;
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Stop> {
 
 /// Packs a Debian package again with xz, which its maker cannot: a third less.
 fn pack_tightly(package: &Path) -> Result<(), Stop> {
-    let unpacked = root().join("target/package/deb");
+    let unpacked = target().join("package/deb");
     if unpacked.exists() {
         fs::remove_dir_all(&unpacked)?;
     }
@@ -96,9 +96,9 @@ fn pack_tightly(package: &Path) -> Result<(), Stop> {
 /// Manual and completions, which packages put where shells look for them.
 #[allow(clippy::disallowed_methods, reason = "made anew with each package")]
 fn pages_of_the_command_line() -> Result<(), Stop> {
-    let folder = root().join("target/package");
+    let folder = target().join("package");
     fs::create_dir_all(&folder)?;
-    let skillopt = root().join("target/release/skillopt");
+    let skillopt = target().join("release/skillopt");
     for (name, words) in [
         ("skillopt.1", ["man"].as_slice()),
         ("skillopt.bash", &["completions", "bash"]),

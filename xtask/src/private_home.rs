@@ -58,19 +58,69 @@ impl Drop for PrivateHome {
     }
 }
 
-/// Variables that lead to a user's files or accounts.
+/// Variables that may lead to a user's files or accounts: all but what builds and tests need, since every
+/// agent and provider has names of its own.
 fn is_personal(name: &str) -> bool {
-    const PREFIXES: [&str; 8] = [
-        "XDG_",
-        "SKILLOPT_",
-        "CLAUDE_",
-        "ANTHROPIC_",
-        "CODEX_",
-        "OPENAI_",
-        "AZURE_",
-        "GIT_",
+    const PREFIXES: [&str; 10] = [
+        "CARGO",
+        "RUST",
+        "NEXTEST",
+        "INSTA_",
+        "PROPTEST_",
+        "CRITERION_",
+        "LC_",
+        "SKILLOPT_BENCH_",
+        "SKILLOPT_TEST_",
+        "SKILLOPT_WRITE_",
     ];
-    PREFIXES.iter().any(|prefix| name.starts_with(prefix)) || name.ends_with("_API_KEY")
+    const NAMES: [&str; 35] = [
+        "PATH",
+        "PATHEXT",
+        "LANG",
+        "LANGUAGE",
+        "TZ",
+        "TERM",
+        "COLORTERM",
+        "NO_COLOR",
+        "SHELL",
+        "USER",
+        "LOGNAME",
+        "USERNAME",
+        "TMPDIR",
+        "TEMP",
+        "TMP",
+        "CI",
+        "CC",
+        "CXX",
+        "AR",
+        "CFLAGS",
+        "CXXFLAGS",
+        "PKG_CONFIG_PATH",
+        "LD_LIBRARY_PATH",
+        "PYENV_ROOT",
+        "NVM_DIR",
+        "VOLTA_HOME",
+        "ASDF_DATA_DIR",
+        "SYSTEMROOT",
+        "SYSTEMDRIVE",
+        "WINDIR",
+        "COMSPEC",
+        "PROGRAMFILES",
+        "PROGRAMDATA",
+        "NUMBER_OF_PROCESSORS",
+        "PROCESSOR_ARCHITECTURE",
+    ];
+    // Windows does not look at the case of a name.
+    let name = name.to_uppercase();
+    // How builds reach the network through a proxy or a certificate of a company.
+    let of_the_network = ["_PROXY", "CERT", "CA_BUNDLE", "CAINFO"]
+        .iter()
+        .any(|part| name.contains(part));
+    !(of_the_network
+        || NAMES.contains(&name.as_str())
+        || PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
+        // What cargo may be told for a registry is a secret.
+        || (name.starts_with("CARGO_REGISTR") && name.ends_with("TOKEN"))
 }
 
 #[cfg(test)]
@@ -106,11 +156,18 @@ mod tests {
             "XDG_DATA_HOME",
             "SKILLOPT_BACKEND",
             "CLAUDE_CONFIG_DIR",
+            "COPILOT_HOME",
+            "VSCODE_PORTABLE",
+            "PI_CODING_AGENT_DIR",
+            "GH_TOKEN",
+            "AWS_PROFILE",
             "DEEPSEEK_API_KEY",
+            "CARGO_REGISTRY_TOKEN",
+            "DBUS_SESSION_BUS_ADDRESS",
         ] {
             assert!(is_personal(name), "{name}");
         }
-        for name in ["PATH", "CARGO_HOME", "CI", "TMPDIR", "LANG"] {
+        for name in ["Path", "CARGO_HOME", "CI", "TMPDIR", "LANG", "https_proxy"] {
             assert!(!is_personal(name), "{name}");
         }
     }

@@ -16,7 +16,7 @@ struct Options<'a> {
 /// thing on the screen.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Stop> {
     let options = options(arguments)?;
-    needs::system(needs::FOR_TESTS, options.yes)?;
+    needs::of_tests(options.yes)?;
     needs::nextest(options.yes)?;
 
     cargo(["fmt", "--all", "--check"]).run("formatting")?;

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::Stop;
-use crate::command::{cargo, program, root, say};
+use crate::command::{cargo, of_npm, program, say, target};
 use crate::private_home::PrivateHome;
 
 /// An agent's program and the npm packages it comes in, with the versions that were tried.
@@ -74,14 +74,17 @@ pub(crate) fn run(names: &[String]) -> Result<(), Stop> {
         .iter()
         .filter(|agent| names.is_empty() || names.iter().any(|name| name == agent.name))
         .collect();
-    if wanted.is_empty() {
+    let unknown = names
+        .iter()
+        .find(|name| AGENTS.iter().all(|agent| agent.name != name.as_str()));
+    if let Some(unknown) = unknown {
         let known: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
         return Err(Stop::Because(format!(
-            "there is no such agent; there are {}",
+            "there is no agent \"{unknown}\" to test; there are {}",
             known.join(", ")
         )));
     }
-    if !program("npm", ["--version"]).succeeds() {
+    if !program(of_npm("npm"), ["--version"]).succeeds() {
         return Err(Stop::Because(
             "npm is needed: the programs come from its registry".to_owned(),
         ));
@@ -113,10 +116,6 @@ pub(crate) fn run(names: &[String]) -> Result<(), Stop> {
     .run("real agents against a server on this computer")
 }
 
-fn target() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
-}
-
 /// The program, installed if it is not there in this version.
 fn install(agent: &Agent, cache: &Path) -> Result<PathBuf, Stop> {
     let folder = cache.join(agent.name);
@@ -134,7 +133,7 @@ fn install(agent: &Agent, cache: &Path) -> Result<PathBuf, Stop> {
     if installed != packages || there().is_none() {
         std::fs::create_dir_all(&folder)?;
         program(
-            "npm",
+            of_npm("npm"),
             [
                 "install",
                 "--no-audit",

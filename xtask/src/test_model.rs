@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
 use crate::Stop;
-use crate::command::{cargo, program, root};
+use crate::command::{cargo, program, target};
 use crate::private_home::PrivateHome;
 
 /// llama.cpp's server as a library, and 93 MB of weights. Nothing is compiled.
@@ -17,7 +17,7 @@ const SERVE: &str = include_str!("test_model/serve.py");
 /// Installs both below `target/`, starts the server and runs the night.
 #[allow(clippy::disallowed_methods, reason = "made anew with each run")]
 pub(crate) fn run() -> Result<(), Stop> {
-    let folder = root().join("target/model");
+    let folder = target().join("model");
     let python = install(&folder)?;
     let script = folder.join("serve.py");
     std::fs::write(&script, SERVE)?;
