@@ -3,6 +3,7 @@
 use std::any::TypeId;
 use std::collections::{BTreeMap, HashSet};
 
+use skillopt_core::agent::Agent;
 use ts_rs::{Config, TS, TypeVisitor};
 
 /// Numbers in JSON are JavaScript's: ids and counts stay far below the 2^53 they hold exactly.
@@ -80,7 +81,14 @@ impl Interface {
             "}\n\n/** Every call that only the desktop shell answers. */\nexport interface ShellCalls {\n",
         );
         text.push_str(&self.shell_rows);
-        text.push_str("}\n");
+        text.push_str(
+            "}\n\n/** What agents are called. */\nexport const AGENTS: Record<Agent, string> = {\n",
+        );
+        for agent in Agent::ALL {
+            let (id, title) = (agent.id(), agent.title());
+            text.push_str(&format!("  {id}: '{title}',\n"));
+        }
+        text.push_str("};\n");
         for declaration in self.declared.values() {
             text.push('\n');
             text.push_str(declaration);

@@ -2,6 +2,7 @@
 import type { BackendEvent, Commands, Problem, ShellCalls } from './generated';
 
 export type * from './generated';
+export { AGENTS } from './generated';
 
 export type CommandName = keyof Commands;
 export type Input<C extends CommandName> = Commands[C]['input'];

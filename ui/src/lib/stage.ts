@@ -1,6 +1,5 @@
 /** Stages of a night in plain words, as the command line says them. */
-import type { Agent } from '../backend';
-import { AGENTS } from './agents';
+import { AGENTS, type Agent } from '../backend';
 import type { Strings } from './strings/en';
 
 /** What a stage does, for a person. Its name in the store is for example `claude/baseline/judge`. */
