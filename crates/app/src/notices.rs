@@ -67,10 +67,7 @@ impl WaitingProposal {
 pub fn waiting(app: &App) -> Result<Vec<WaitingProposal>, Problem> {
     app.store.read(|db| {
         let mut waiting = Vec::new();
-        for proposal in proposals::list(db, None, 500)? {
-            if !proposal.state.waits() {
-                continue;
-            }
+        for proposal in proposals::waiting(db, None)? {
             let targets = proposals::targets(db, &proposal.id)?;
             let pending: Vec<_> = targets
                 .iter()
@@ -393,8 +390,7 @@ pub enum Decided {
 /// Where the proposal stands that an offer to take a decision back was about; nothing when there is
 /// nothing to take back.
 pub fn decided(app: &App, nonce: &str) -> Result<Option<Decided>, Problem> {
-    let known = app.store.read(|db| proposals::list(db, None, 500))?;
-    let proposal = known.into_iter().find(|proposal| proposal.nonce == nonce);
+    let proposal = app.store.read(|db| proposals::by_nonce(db, nonce))?;
     Ok(proposal.and_then(|proposal| match proposal.state {
         State::Adopted | State::PartlyAdopted => Some(Decided::Adopted(proposal.id)),
         State::Rejected => Some(Decided::Rejected(proposal.id)),

@@ -55,13 +55,7 @@ fn row(app: &App, project: Project) -> Result<ProjectRow, Problem> {
     let (night, waiting) = app.store.read(|db| {
         let nights = nights::list(db, Some(&project.id), 10)?;
         let night = nights.into_iter().find(|night| night.kind == Kind::Run);
-        Ok((
-            night,
-            proposals::list(db, Some(&project.id), 500)?
-                .iter()
-                .filter(|proposal| proposal.state.waits())
-                .count(),
-        ))
+        Ok((night, proposals::waiting(db, Some(&project.id))?.len()))
     })?;
     Ok(ProjectRow {
         present: PathBuf::from(&project.root).is_dir(),

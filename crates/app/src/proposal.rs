@@ -19,7 +19,7 @@ use skillopt_sleep::revalidate;
 use skillopt_sleep::selection::rejected_rules;
 use skillopt_store::blobs;
 use skillopt_store::files::{self, Pinned};
-use skillopt_store::proposals::{self, Proposal, ProposalTarget, State};
+use skillopt_store::proposals::{self, Proposal, ProposalTarget};
 use skillopt_store::receipts::{self, Receipt};
 
 use crate::context::App;
@@ -78,7 +78,7 @@ pub async fn list(app: &App, input: ListInput) -> Result<Vec<ProposalRow>, Probl
     app.listed(input.project.as_deref(), input.everywhere, |db, project| {
         let mut rows = Vec::new();
         for proposal in proposals::list(db, project, 500)? {
-            if proposal.state == State::Draft || !(input.all || proposal.state.waits()) {
+            if !(input.all || proposal.state.waits()) {
                 continue;
             }
             let targets = proposals::targets(db, &proposal.id)?
@@ -335,9 +335,8 @@ fn newest_decided(
         .ok_or_else(crate::project::not_registered)?;
     let newest = app
         .store
-        .read(|db| proposals::list(db, Some(&project.id), 50))?
-        .into_iter()
-        .find(|proposal| proposal.state != State::Draft);
+        .read(|db| proposals::list(db, Some(&project.id), 1))?
+        .pop();
     newest
         .map(|proposal| Ok((app.night(project)?, proposal.id)))
         .transpose()

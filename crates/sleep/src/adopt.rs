@@ -268,9 +268,7 @@ pub fn rollback_plan(context: &Context, proposal: Option<&str>) -> Result<(Strin
     let standing = context.store.read(|db| match proposal {
         Some(id) => receipts::standing(db, id),
         None => {
-            let newest = receipts::list(db, Some(&context.project.id), 200)?
-                .into_iter()
-                .find(|receipt| receipt.undone_at.is_none());
+            let newest = receipts::newest_standing(db, &context.project.id)?;
             newest.map_or(Ok(Vec::new()), |receipt| {
                 receipts::standing(db, &receipt.proposal)
             })

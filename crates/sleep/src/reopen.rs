@@ -1,7 +1,7 @@
 //! Taking a no back: what was rejected of a proposal waits again.
 
 use skillopt_core::Problem;
-use skillopt_store::proposals::{self, State, TargetState};
+use skillopt_store::proposals::{self, TargetState};
 use skillopt_store::rejected;
 
 use crate::adopt::find;
@@ -32,7 +32,7 @@ pub fn reopen(context: &Context, id: &str) -> Result<Vec<String>, Problem> {
     }
     context.store.commit("reopen proposal", |tx| {
         for later in proposals::list(tx, Some(&proposal.project), 500)? {
-            if later.created_at <= proposal.created_at || later.state == State::Draft {
+            if later.created_at <= proposal.created_at {
                 continue;
             }
             let overtakes = proposals::targets(tx, &later.id)?.iter().any(|newer| {

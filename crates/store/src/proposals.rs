@@ -380,14 +380,24 @@ pub fn list(db: &Connection, project: Option<&str>, limit: usize) -> Result<Vec<
     )
 }
 
+/// The proposals of a project, or of all projects, that wait for the user, newest first.
+pub fn waiting(db: &Connection, project: Option<&str>) -> Result<Vec<Proposal>, Fault> {
+    select(
+        db,
+        "state IN ('pending', 'partly_adopted') AND (?1 IS NULL OR project = ?1)
+         ORDER BY created_at DESC, id DESC",
+        [project],
+    )
+}
+
 /// The newest proposal of a project that still waits for the user, whatever came after it.
 pub fn newest_waiting(db: &Connection, project: &str) -> Result<Option<Proposal>, Fault> {
-    Ok(select(
-        db,
-        "project = ?1 AND state IN ('pending', 'partly_adopted') ORDER BY created_at DESC, id DESC LIMIT 1",
-        [project],
-    )?
-    .pop())
+    Ok(waiting(db, Some(project))?.into_iter().next())
+}
+
+/// The published proposal that was offered under this word.
+pub fn by_nonce(db: &Connection, nonce: &str) -> Result<Option<Proposal>, Fault> {
+    Ok(select(db, "nonce = ?1 AND state <> 'draft'", [nonce])?.pop())
 }
 
 /// The proposals a night made, drafts included.

@@ -97,6 +97,16 @@ pub fn standing(db: &Connection, proposal: &str) -> Result<Vec<Receipt>, Fault> 
     )
 }
 
+/// The newest receipt of a project that was not rolled back.
+pub fn newest_standing(db: &Connection, project: &str) -> Result<Option<Receipt>, Fault> {
+    Ok(select(
+        db,
+        "project = ?1 AND undone_at IS NULL ORDER BY id DESC LIMIT 1",
+        [project],
+    )?
+    .pop())
+}
+
 /// The newest receipts of a project, or of all projects, rolled back or not, newest first.
 pub fn list(db: &Connection, project: Option<&str>, limit: usize) -> Result<Vec<Receipt>, Fault> {
     select(

@@ -184,13 +184,12 @@ pub(super) fn facts(
             Ok(schedule) => scheduled::rule_since(db, &id, &schedule.fingerprint())?,
             Err(_) => None,
         };
-        let waiting = proposals::list(db, Some(&id), 500)?;
         Ok((
             scheduled::list(db, &id, LATEST)?,
             nights::list(db, Some(&id), LATEST)?,
             nights::begun(db, &id, Kind::Run)?,
             scheduled::refused(db, &id)?,
-            waiting.iter().filter(|one| one.state.waits()).count(),
+            proposals::waiting(db, Some(&id))?.len(),
             scheduled::completed(db, &id, latest)?,
             since,
         ))
