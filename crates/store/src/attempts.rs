@@ -200,30 +200,12 @@ pub fn answer(
     Ok(())
 }
 
-/// An error came, and what it cost is known: `usage` and `cost_micros` are what counts (nothing, as
-/// a rule).
-pub fn fail(
-    tx: &Tx<'_>,
-    attempt: i64,
-    code: &str,
-    error: &Value,
-    usage: Usage,
-    cost_micros: u64,
-) -> Result<(), Fault> {
+/// An error came, and the try cost nothing.
+pub fn fail(tx: &Tx<'_>, attempt: i64, code: &str, error: &Value) -> Result<(), Fault> {
     tx.prepare_cached(
-        "UPDATE attempt SET state = 'failed', error_code = ?2, error = ?3, input_tokens = ?4, output_tokens = ?5,
-             cost = ?6, ended_at = ?7, cached_tokens = ?8 WHERE id = ?1",
+        "UPDATE attempt SET state = 'failed', error_code = ?2, error = ?3, cost = 0, ended_at = ?4 WHERE id = ?1",
     )?
-    .execute((
-        attempt,
-        code,
-        to_json("error", error)?,
-        usage.input_tokens.map(Count),
-        usage.output_tokens.map(Count),
-        Count(cost_micros),
-        At(tx.now()),
-        usage.cached_tokens.map(Count),
-    ))?;
+    .execute((attempt, code, to_json("error", error)?, At(tx.now())))?;
     Ok(())
 }
 

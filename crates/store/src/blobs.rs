@@ -98,32 +98,14 @@ pub fn get_json<T: DeserializeOwned>(db: &Connection, hash: &str) -> Result<Opti
     from_json("blob", &text).map(Some)
 }
 
-/// Marks the bytes as used now, so that they expire later.
-pub fn touch(tx: &Tx<'_>, hash: &str) -> Result<(), Fault> {
-    tx.prepare_cached("UPDATE blob SET used_at = max(used_at, ?2) WHERE hash = ?1")?
-        .execute((hash, At(tx.now())))?;
-    Ok(())
-}
-
-/// What [`expire_bodies`] removed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Expired {
-    /// Bodies removed.
-    pub bodies: u64,
-    /// Their bytes on disk.
-    pub bytes: u64,
-}
-
-/// Removes the bodies of evidence last used before `before`; hashes, sizes and verdicts stay.
+/// Removes the bodies of evidence last used before `before`; hashes, sizes and verdicts stay. Gives
+/// their number.
 ///
 /// What a night that has not ended may still need is kept however old it is, and so is what a night
 /// of another project than `project` refers to; `None` stands for all projects.
-pub fn expire_bodies(
-    tx: &Tx<'_>,
-    project: Option<&str>,
-    before: Instant,
-) -> Result<Expired, Fault> {
-    let doomed = "keep = 'evidence' AND body IS NOT NULL AND used_at < ?1 AND hash NOT IN (
+pub fn expire_bodies(tx: &Tx<'_>, project: Option<&str>, before: Instant) -> Result<usize, Fault> {
+    Ok(tx.execute(
+        "UPDATE blob SET body = NULL WHERE keep = 'evidence' AND body IS NOT NULL AND used_at < ?1 AND hash NOT IN (
             WITH keeping AS (SELECT id, pins FROM night WHERE state <> 'ended' OR project <> ?2)
             SELECT call.request FROM night_call JOIN call USING (key)
             WHERE night_call.night IN (SELECT id FROM keeping)
@@ -133,22 +115,9 @@ pub fn expire_bodies(
             WHERE reply IS NOT NULL AND attempt.night IN (SELECT id FROM keeping)
             UNION SELECT output FROM stage
             WHERE output IS NOT NULL AND night IN (SELECT id FROM keeping)
-            UNION SELECT atom FROM keeping, json_tree(keeping.pins) WHERE length(atom) = 64)";
-    let expired = tx.query_row(
-        &format!("SELECT count(*), coalesce(sum(length(body)), 0) FROM blob WHERE {doomed}"),
+            UNION SELECT atom FROM keeping, json_tree(keeping.pins) WHERE length(atom) = 64)",
         (At(before), project),
-        |row| {
-            Ok(Expired {
-                bodies: row.get::<_, Count>(0)?.0,
-                bytes: row.get::<_, Count>(1)?.0,
-            })
-        },
-    )?;
-    tx.execute(
-        &format!("UPDATE blob SET body = NULL WHERE {doomed}"),
-        (At(before), project),
-    )?;
-    Ok(expired)
+    )?)
 }
 
 /// `bytes` as one zstd frame.

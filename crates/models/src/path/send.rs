@@ -319,14 +319,7 @@ impl Run {
             if may_have_cost {
                 attempts::lose(tx, attempt, error.code(), &whole)?;
             } else {
-                attempts::fail(
-                    tx,
-                    attempt,
-                    error.code(),
-                    &whole,
-                    attempts::Usage::default(),
-                    0,
-                )?;
+                attempts::fail(tx, attempt, error.code(), &whole)?;
             }
             if last {
                 self.settle(tx, at, State::Failed, Some(attempt))?;

@@ -192,7 +192,7 @@ fn delete(tx: &Tx<'_>, what: &Purge) -> Result<u64, Fault> {
                 (At(before), project),
             )?;
             tx.execute_batch("DELETE FROM transcript_file")?;
-            Ok(blobs::expire_bodies(tx, project.as_deref(), before)?.bodies)
+            Ok(blobs::expire_bodies(tx, project.as_deref(), before)? as u64)
         }
         Purge::Everything => {
             // Children before parents, so that no reference dangles on the way.

@@ -79,14 +79,7 @@ fn fill(store: &Store) {
             attempts::answer(tx, attempt, "yes", usage, Some(2))?;
             calls::settle(tx, night, "judge", 0, 0, calls::State::Fresh, Some(attempt))?;
             let failed = attempts::start(tx, night, &call("b", 0, 0).key(), Cost::default())?;
-            attempts::fail(
-                tx,
-                failed,
-                "unavailable",
-                &json!({"status": 503}),
-                Usage::default(),
-                0,
-            )?;
+            attempts::fail(tx, failed, "unavailable", &json!({"status": 503}))?;
             stages::finish(tx, night, "judge", &json!([1, null]))?;
             events::append(tx, night, "gate/decision", &json!({"verdict": "better"}))?;
             orders::give(tx, night, orders::Order::Pause)?;
