@@ -8,4 +8,4 @@ mod record;
 pub(crate) use paths::{homes, places};
 
 /// Raised whenever the reader reads the same session differently, so that sessions are read again.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;

@@ -32,7 +32,7 @@ pub(crate) struct Evidence<'a> {
     pub(crate) prompt: &'a str,
     /// How many human turns there are.
     pub(crate) human_turns: usize,
-    /// Seconds from the first to the last record, where both are known.
+    /// Seconds from the first to the last record, where they have different times.
     pub(crate) seconds: Option<i64>,
 }
 

@@ -16,6 +16,9 @@ pub(crate) const HUMAN_LIMIT: usize = 16_000;
 /// Longest answer of the agent, in code points.
 pub(crate) const ANSWER_LIMIT: usize = 8_000;
 
+/// Changed whenever the same words are kept differently, so that files are read again.
+const WORDS: &[u8] = b"without NUL";
+
 /// The parts of a request that decide what is kept of a file.
 #[derive(Debug)]
 pub(crate) struct Rules {
@@ -40,7 +43,7 @@ pub(crate) enum Kept {
 impl Rules {
     /// Errors: `exclude_invalid`.
     pub(crate) fn new(request: &Request) -> Result<Self, Problem> {
-        let mut parts: Vec<&[u8]> = Vec::new();
+        let mut parts: Vec<&[u8]> = vec![WORDS];
         for list in [
             &request.exclude,
             &request.agent_markers,
@@ -67,13 +70,19 @@ impl Rules {
         })
     }
 
-    /// Private spans removed, then redacted, then cut to `limit` code points (never the other way
+    /// Private spans and NUL characters (no program takes them as an argument) removed, then redacted,
+    /// then cut to `limit` code points (never the other way
     /// round: half a secret is no longer recognised).
     pub(crate) fn keep(&self, raw: &str, limit: usize) -> Kept {
+        let raw = if raw.contains('\0') {
+            Cow::Owned(raw.replace('\0', ""))
+        } else {
+            Cow::Borrowed(raw)
+        };
         if raw.trim().is_empty() {
             return Kept::Wordless;
         }
-        let public = without_private(raw);
+        let public = without_private(&raw);
         let public = public.trim();
         if public.is_empty() {
             return Kept::Private;
@@ -166,6 +175,9 @@ mod tests {
         assert_eq!(rules.keep(" \n", 10), Kept::Wordless);
         assert_eq!(rules.keep("<private>a</private>", 10), Kept::Private);
         assert_eq!(rules.keep("zürich", 2), Kept::Words("zü".to_owned()));
+        assert_eq!(rules.keep("a\0b\0", 9), Kept::Words("ab".to_owned()));
+        assert_eq!(rules.keep("\0 \0", 9), Kept::Wordless);
+        assert_eq!(rules.keep("<pri\0vate>a", 9), Kept::Private);
     }
 
     #[test]

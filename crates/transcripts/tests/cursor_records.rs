@@ -92,6 +92,31 @@ fn only_the_words_in_the_query_were_typed() {
 }
 
 #[test]
+fn what_a_command_sets_off_answers_no_prompt() {
+    let harvest = read(&[
+        typed("why?"),
+        said("Because."),
+        typed("/model"),
+        said("It is another one now."),
+        typed("and now?"),
+    ]);
+    let answers: Vec<&str> = harvest.sessions[0]
+        .turns
+        .iter()
+        .filter(|turn| turn.author == Author::Assistant)
+        .map(|turn| turn.text.as_str())
+        .collect();
+    assert_eq!(answers, ["Because."]);
+}
+
+#[test]
+fn a_session_without_times_was_not_a_quick_one() {
+    // With a second sign, as that it took less than three seconds, such headings are an optimizer's.
+    let harvest = read(&[typed("## TASK\nRename the flag"), said("Renamed.")]);
+    assert_eq!(prompts(&harvest), [["## TASK\nRename the flag"]]);
+}
+
+#[test]
 fn tools_files_and_skills() {
     let call = |name: &str, input: &str| {
         format!(r#"{{"type":"tool_use","name":"{name}","input":{input}}}"#)

@@ -178,6 +178,47 @@ fn a_version_that_no_longer_says_who_typed_is_noticed() {
 }
 
 #[test]
+fn a_role_nobody_knows_is_counted_by_the_version_of_the_tables() {
+    for (history, version) in [
+        ("", ""),
+        (
+            "CREATE TABLE refinery_schema_history (version INTEGER PRIMARY KEY, name TEXT);",
+            "",
+        ),
+        (
+            "CREATE TABLE refinery_schema_history (version INTEGER PRIMARY KEY, name TEXT);
+             INSERT INTO refinery_schema_history VALUES (9, 'first'), (23, 'last'), (3, 'more');",
+            "format-23",
+        ),
+        ("CREATE TABLE refinery_schema_history (name TEXT);", ""),
+        (
+            "CREATE TABLE refinery_schema_history (version TEXT);
+             INSERT INTO refinery_schema_history VALUES ('new');",
+            "",
+        ),
+    ] {
+        let home = Home::new();
+        let db = open(&home);
+        db.execute_batch(history).unwrap();
+        session(&db, "s", "/w/app", 2);
+        said(&db, "s", 1, None, "Write a parser");
+        node(
+            &db,
+            "s",
+            2,
+            Some(1),
+            json!({"role": "prophet", "content": "x"}),
+        );
+        let found = home.harvest();
+        assert_eq!(found.sessions.len(), 1, "{history}");
+        let unknown: Vec<_> = found.unknown.into_keys().collect();
+        assert_eq!(unknown.len(), 1, "{history}: {unknown:?}");
+        assert_eq!(unknown[0].name, "message/prophet");
+        assert_eq!(unknown[0].version, version, "{history}");
+    }
+}
+
+#[test]
 fn sessions_the_user_removed_and_those_of_other_projects_are_counted() {
     let home = Home::new().project(&["/w/app"], Scope::Project);
     let db = open(&home);

@@ -13,7 +13,7 @@ use crate::record::parsed;
 use crate::{skills, words};
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// What Cursor puts around the words a person typed.
 const QUERY: (&str, &str) = ("<user_query>", "</user_query>");
@@ -89,11 +89,13 @@ impl Transcript {
         }
         let typed = typed(&text);
         if is_meta(typed) {
-            recorder.skip(if typed.trim_start().starts_with('/') {
-                Reason::SlashCommand
+            if typed.trim_start().starts_with('/') {
+                recorder.skip(Reason::SlashCommand);
+                // What the agent does now answers no prompt.
+                recorder.aside("", self.written);
             } else {
-                Reason::Meta
-            });
+                recorder.skip(Reason::Meta);
+            }
         } else if typed.trim().is_empty() && only_results(message) {
             recorder.skip(Reason::ToolResult);
         } else {

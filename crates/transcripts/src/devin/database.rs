@@ -35,6 +35,8 @@ const TABLES: [(&str, &[&str]); 2] = [
         &["session_id", "node_id", "parent_node_id", "chat_message"],
     ),
 ];
+/// Where the program notes which changes were made to its tables.
+const HISTORY: &str = "refinery_schema_history";
 /// Most nodes of one session that are looked at.
 const NODE_LIMIT: usize = 500_000;
 
@@ -46,6 +48,8 @@ struct Devin {
     nodes: String,
     node: String,
     looks: String,
+    /// The version of the tables, where they say it.
+    format: Number,
 }
 
 /// A row of the table of sessions.
@@ -75,7 +79,18 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn Collection>, Reason> {
     };
     let hidden = column("sessions", "hidden", "0")?;
     let created = column("message_nodes", "created_at", "NULL")?;
+    let format = if database.has(HISTORY, &["version"])? {
+        database
+            .connection()
+            .query_row(&format!("SELECT max(version) FROM {HISTORY}"), [], |row| {
+                Ok(number(row.get_ref(0)?))
+            })
+            .map_err(|error| why(&error))?
+    } else {
+        Number(None)
+    };
     Ok(Box::new(Devin {
+        format,
         list: format!(
             "SELECT id, working_directory, last_activity_at, {hidden} FROM sessions
              ORDER BY last_activity_at DESC, id DESC LIMIT ?1"
@@ -241,6 +256,7 @@ impl Devin {
         let Some(session) = self.session(id)? else {
             return Ok(0);
         };
+        recorder.format(self.format);
         recorder.place(&session.directory, "");
         let branch = Branch::of(&self.nodes(id)?, session.tip);
         let mut spare = Vec::new();

@@ -480,9 +480,11 @@ fn judge(reading: &Reading, rules: &Rules) -> Option<Reason> {
         .map(|place| place.directory.as_str())
         .collect();
     directories.dedup();
+    // Where there is one time only, it may be that of the file, or nothing was answered yet.
     let seconds = reading
         .first_at
         .zip(reading.last_at)
+        .filter(|(first, last)| first < last)
         .map(|(first, last)| last.as_second() - first.as_second());
     let evidence = Evidence {
         directories: &directories,
