@@ -45,6 +45,14 @@ pub enum Mode {
         /// Their names.
         names: Vec<String>,
     },
+    /// Proposes a rule when it is asked for edits, calls tools as above when its prompt has the rule, and
+    /// answers like an honest one when it has not.
+    Follows {
+        /// The rule.
+        rule: String,
+        /// Names of the tools.
+        names: Vec<String>,
+    },
     /// Prints these lines and this complaint and ends with this code. What a real version prints
     /// can be put here.
     Print {
@@ -55,6 +63,15 @@ pub enum Mode {
         /// Exit code.
         code: i32,
     },
+    /// Says in its own form that its provider answered with an error.
+    Fails {
+        /// The HTTP status.
+        status: u16,
+        /// What the provider says to it.
+        said: String,
+    },
+    /// Prints the first word of a reply and ends with exit code 1.
+    BreaksOff,
     /// Prints nothing and waits until it is ended, deaf to being asked.
     HangSilent,
     /// Prints its start, then waits.
@@ -96,10 +113,28 @@ impl Mode {
         }
     }
 
+    /// Says that its provider answered with this status and these words.
+    #[must_use]
+    pub fn fails(status: u16, said: &str) -> Self {
+        Self::Fails {
+            status,
+            said: said.to_owned(),
+        }
+    }
+
     /// Calls these tools, then answers.
     #[must_use]
     pub fn calls(names: &[&str]) -> Self {
         Self::CallsTools {
+            names: names.iter().map(|&name| name.to_owned()).collect(),
+        }
+    }
+
+    /// Proposes `rule`, and calls these tools where it stands.
+    #[must_use]
+    pub fn follows(rule: &str, names: &[&str]) -> Self {
+        Self::Follows {
+            rule: rule.to_owned(),
             names: names.iter().map(|&name| name.to_owned()).collect(),
         }
     }

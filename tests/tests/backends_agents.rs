@@ -10,6 +10,8 @@
 mod agents;
 #[path = "backends_agents/opencode_tools.rs"]
 mod opencode_tools;
+#[path = "backends_agents/own_calls.rs"]
+mod own_calls;
 #[path = "shared/question.rs"]
 mod question;
 

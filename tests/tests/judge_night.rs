@@ -40,9 +40,10 @@ fn graded_tasks(home: &Home) -> String {
     format!("--tasks-file={}", file.display())
 }
 
-/// A home with both programs, in which Claude Code answers.
+/// A home with both programs, of which one does the tasks.
 struct Two {
     home: Home,
+    writer: &'static str,
     claude: StubCli,
     codex: StubCli,
 }
@@ -55,9 +56,36 @@ impl Two {
     fn with_codex(codex: StubCli) -> Self {
         Self {
             home: Home::with_sample(PROGRAM),
+            writer: "claude",
             claude: honest_program(Dialect::Claude),
             codex,
         }
+    }
+
+    /// Codex does the tasks with a model of known price; Claude Code is found as their judge.
+    fn judged_by(claude: StubCli) -> Self {
+        let two = Self {
+            writer: "codex",
+            claude,
+            ..Self::new()
+        };
+        let folder = two.home.home().join("skillopt-config");
+        std::fs::create_dir_all(&folder).expect("a settings folder");
+        let prices = r#"
+            [[model]]
+            names = ["gpt-5.4"]
+            input = 1.0
+            output = 2.0
+            as_of = "2026-11-29"
+            [[model]]
+            names = ["sonnet"]
+            input = 100.0
+            cached = 10.0
+            output = 1000.0
+            as_of = "2026-11-29"
+        "#;
+        std::fs::write(folder.join("prices.toml"), prices).expect("prices");
+        two
     }
 
     fn run(&self, command: &[&str], accepted: &str, more: &[&str]) -> Ran {
@@ -68,12 +96,8 @@ impl Two {
             .map(|provider| format!("--accept-terms={provider}"))
             .collect();
         let accepted: Vec<&str> = accepted.iter().map(String::as_str).collect();
-        let words = [
-            command,
-            &["--backend=claude", &claude, &codex],
-            &accepted,
-            more,
-        ];
+        let writer = format!("--backend={}", self.writer);
+        let words = [command, &[&writer, &claude, &codex], &accepted, more];
         self.home.run(&words.concat())
     }
 
@@ -160,6 +184,96 @@ fn replies_are_judged_by_another_family_that_was_agreed_to() {
     assert_eq!(models["health"], "good", "{models:#}");
     let judge = models["detail"]["judge"].as_str().unwrap_or_default();
     assert!(judge.starts_with("codex"), "{models:#}");
+}
+
+/// What a call costs in [`Two::judged_by`]: each reads 15 tokens, 5 of them from a cache, and writes 3.
+const WRITING: u64 = 15 + 3 * 2;
+const JUDGING: u64 = 10 * 100 + 5 * 10 + 3 * 1000;
+
+#[test]
+fn a_judge_that_was_found_is_counted_at_its_own_price() {
+    let two = Two::judged_by(honest_program(Dialect::Claude));
+    let report = two.night("claude,codex", &["--model=gpt-5.4"]);
+    assert_eq!(report["judge_backend"], "claude (sonnet)", "{report:#}");
+    let (judging, writing) = (two.claude.asked().len(), two.codex.asked().len());
+    assert_eq!(Two::graded(&two.claude.asked()), judging);
+    assert!(judging >= 7 && writing >= 7, "{judging} {writing}");
+    let cost = judging as u64 * JUDGING + writing as u64 * WRITING;
+    let spent = two.home.run(&["spend", "--json"]).json();
+    for spend in [&report["spend"], &spent["total"]] {
+        assert_eq!(spend["cost_micros"].as_u64(), Some(cost), "{spend}");
+        assert_eq!(
+            spend["calls"].as_u64(),
+            Some((judging + writing) as u64),
+            "{spend}"
+        );
+    }
+}
+
+#[test]
+fn a_judge_that_was_found_is_asked_no_more_once_its_own_reserve_is_reached() {
+    let reset = jiff::Timestamp::now().as_second() + 3 * 3600;
+    let limit = json!({
+        "type": "rate_limit_event",
+        "rate_limit_info": {
+            "status": "allowed", "resetsAt": reset, "rateLimitType": "five_hour",
+            "unifiedWindows": { "five_hour": { "utilization": 0.78, "resetsAt": reset } },
+        },
+    });
+    let two = Two::judged_by(StubCli::install(
+        Dialect::Claude,
+        Path::new(env!("CARGO_BIN_EXE_stub-agent")),
+        [Mode::honest_with(limit)],
+    ));
+    let tasks = graded_tasks(&two.home);
+    let night = |reserve: &str| {
+        let more = [
+            "--model=gpt-5.4",
+            "--concurrency=1",
+            &format!("--reserve-percent={reserve}"),
+        ];
+        two.run(&["sleep", "run", "--json", &tasks], "claude,codex", &more)
+    };
+    let first = night("30");
+    let json = first.json();
+    assert_eq!(
+        (json["outcome"].as_str(), first.code),
+        (Some("deferred"), 75),
+        "{json:#}"
+    );
+    assert_eq!(json["problem"]["code"], "quota_reserved", "{json:#}");
+    let message = json["problem"]["message"].as_str().unwrap_or_default();
+    assert!(message.contains("claude"), "whose it is: {message}");
+    assert_eq!(
+        json["until"].as_str().map(str::to_owned),
+        jiff::Timestamp::from_second(reset)
+            .ok()
+            .map(|at| at.to_string()),
+        "it says when it goes on"
+    );
+    let writing = two.codex.asked().len();
+    assert!(writing > 0, "the writer's plan is another one");
+    assert_eq!(
+        two.claude.asked().len(),
+        1,
+        "the reply that showed it is the last"
+    );
+    night("30");
+    assert_eq!(
+        (two.claude.asked().len(), two.codex.asked().len()),
+        (1, writing),
+        "nothing is asked before it is whole again"
+    );
+    let json = night("20").json();
+    assert_eq!(
+        (json["outcome"].as_str(), json["resumed"].as_bool()),
+        (Some("proposed"), Some(true)),
+        "{json:#}"
+    );
+    assert_eq!(
+        json["spend"]["calls"].as_u64(),
+        Some((two.claude.asked().len() + two.codex.asked().len()) as u64)
+    );
 }
 
 #[test]

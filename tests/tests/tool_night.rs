@@ -2,11 +2,15 @@
 
 #![allow(clippy::disallowed_methods, reason = "a test writes its own files")]
 
+#[cfg(unix)]
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use skillopt_tests::brain::honest_reply;
 use skillopt_tests::home::{Home, Ran};
+#[cfg(unix)]
+use skillopt_tests::stub_cli::{Called, Dialect, Mode, StubCli};
 use skillopt_tests::stub_server::{Behaviour, Request, StubServer};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_skillopt-test");
@@ -99,17 +103,151 @@ fn a_rule_that_makes_the_agent_use_its_tool_is_found_and_proposed() {
             let reflects = request.prompt().contains("\"edits\"");
             assert_eq!(request.body["tools"].is_null(), reflects);
         }
-        // Who looks at the proposal sees what was called.
-        let shown = home.run(&["proposal", "show", "--json"]).json();
-        let replies = &shown["documents"][0]["replies"]["t3"];
-        let said = |side: &str| replies[side]["why"].as_str().unwrap_or_default().to_owned();
-        assert!(said("before").ends_with("(called: no tool)"), "{replies}");
-        assert!(said("after").ends_with("(called: ci.status)"), "{replies}");
-        assert_eq!(
-            replies["after"]["text"],
-            "The server says: build 4711 is green."
-        );
+        shows_what_was_called(&home, "The server says: build 4711 is green.");
     }
+}
+
+/// Who looks at the proposal sees what was called, and what was said then.
+fn shows_what_was_called(home: &Home, said_after: &str) {
+    let shown = home.run(&["proposal", "show", "--json"]).json();
+    let replies = &shown["documents"][0]["replies"]["t3"];
+    let said = |side: &str| replies[side]["why"].as_str().unwrap_or_default().to_owned();
+    assert!(said("before").ends_with("(called: no tool)"), "{replies}");
+    assert!(said("after").ends_with("(called: ci.status)"), "{replies}");
+    assert_eq!(replies["after"]["text"], said_after);
+}
+
+/// OpenCode makes all rounds of a task in one start: that is one call, whose reply says what was called.
+#[cfg(unix)]
+#[test]
+fn a_night_in_which_opencode_calls_the_tools_itself() {
+    let home = Home::with_sample(PROGRAM);
+    let stub = StubCli::install(
+        Dialect::OpenCode,
+        Path::new(env!("CARGO_BIN_EXE_stub-agent")),
+        [Mode::follows(RULE, &["tool1_ci_status"])],
+    );
+    let path = format!("--opencode-path={}", stub.path().display());
+    let run = |command: &str| {
+        let words = [
+            "sleep",
+            command,
+            "--json",
+            "--backend=opencode",
+            &path,
+            "--accept-terms=opencode",
+            "--model-miner=false",
+            "--input-price=1",
+            "--output-price=2",
+            "--replay-tools",
+            "--tasks-file",
+            &tasks(&home),
+        ];
+        home.run(&words).json()
+    };
+    let forecast = run("dry-run")["forecast"].clone();
+    let report = run("run");
+    assert_eq!(report["outcome"], "proposed", "{report:#}");
+    assert!(
+        notes(&report).contains(
+            "5 tasks ran with the tools ci.status, deploy. Their results are fixed; nothing was executed."
+        ),
+        "{}",
+        notes(&report)
+    );
+    let asked = stub.asked();
+    let text = |call: &Called| {
+        let system = call.system.as_deref().unwrap_or_default();
+        format!("{system}\n{}", call.input)
+    };
+    let (mut calling, mut requests) = (0, 0);
+    for call in &asked {
+        // Tools are for those who do the task.
+        let offered = call.environment["OPENCODE_PERMISSION"].contains("tool1_ci_status");
+        let reflects = text(call).contains("\"edits\"");
+        assert_ne!(offered, reflects, "{call:?}");
+        let calls = offered && text(call).contains(RULE);
+        calling += u64::from(calls);
+        requests += 1 + u64::from(calls);
+    }
+    assert!(calling >= 3, "every held-out task with the rule: {calling}");
+    // A request reads 15 tokens, 5 of them from a cache, and writes 3; one that calls a tool is followed by
+    // another, whose tokens count as well.
+    let spend = &report["spend"];
+    for (field, expected) in [
+        ("calls", asked.len() as u64),
+        ("tokens", 18 * requests),
+        ("cached_tokens", 5 * requests),
+        ("cost_micros", 21 * requests),
+    ] {
+        assert_eq!(spend[field].as_u64(), Some(expected), "{field}: {spend}");
+    }
+    assert_eq!(
+        home.run(&["spend", "--json"]).json()["total"]["cost_micros"],
+        spend["cost_micros"]
+    );
+    let given =
+        json!({"offered": ["tool1_ci_status", "tool2_deploy"], "given": ["build 4711 is green"]});
+    shows_what_was_called(&home, &given.to_string());
+    // What was foretold is what such a night makes at most; over HTTP every round is a call.
+    assert!(
+        spend["calls"].as_u64() <= forecast["calls"].as_u64(),
+        "{forecast}"
+    );
+    let server = StubServer::start();
+    let over_http = home
+        .run(&[
+            "sleep",
+            "dry-run",
+            "--json",
+            "--backend=openai_compatible",
+            "--model=stub",
+            "--model-miner=false",
+            "--replay-tools",
+            "--tasks-file",
+            &tasks(&home),
+            &format!("--endpoint={}", server.url()),
+        ])
+        .json();
+    assert_eq!(
+        over_http["forecast"]["gate_calls"].as_u64(),
+        forecast["gate_calls"].as_u64().map(|calls| 5 * calls),
+        "{over_http:#}"
+    );
+    assert_eq!(server.asked().len(), 0, "a preview asks nothing");
+    // Its recording is the same night.
+    let cassette = home.home().join("night.json");
+    let cassette = cassette.to_string_lossy();
+    let words = [
+        "night",
+        "record",
+        "--to",
+        &cassette,
+        "--backend=opencode",
+        &path,
+        "--accept-terms=opencode",
+    ];
+    let recorded = home.run(&words);
+    assert_eq!(recorded.code, 0, "{} {}", recorded.out, recorded.err);
+    std::fs::remove_dir_all(home.data()).expect("the data of the night");
+    let words = [
+        "sleep",
+        "run",
+        "--json",
+        "--backend=cassette",
+        "--cassette",
+        &cassette,
+        "--input-price=1",
+        "--output-price=2",
+        "--replay-tools",
+        "--tasks-file",
+        &tasks(&home),
+    ];
+    let again = home.run(&words).json();
+    for field in ["outcome", "reason", "gate_trials", "notes", "spend"] {
+        assert_eq!(again[field], report[field], "{field}");
+    }
+    assert_eq!(stub.asked().len(), asked.len(), "nothing is asked again");
 }
 
 #[test]

@@ -35,11 +35,17 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Stop> {
 /// What people are told when a backend fails; the tests hold the page against what they find.
 fn failures() -> Result<(), Stop> {
     let page = std::fs::read_to_string(root().join("docs/failures.md"))?;
-    say("what is told when a server fails (docs/failures.md):");
-    for line in page.lines().filter(|line| line.starts_with('|')) {
+    say("what is told when a server or an agent's program fails (docs/failures.md):");
+    for line in tables(&page) {
         println!("{line}");
     }
     Ok(())
+}
+
+/// The tables of a page, with the headings above them.
+fn tables(page: &str) -> impl Iterator<Item = &str> {
+    page.lines()
+        .filter(|line| line.starts_with('|') || line.starts_with("## "))
 }
 
 fn options(arguments: &[String]) -> Result<Options<'_>, Stop> {
@@ -139,6 +145,23 @@ mod tests {
         let options = options(&arguments).ok().expect("these are known");
         assert!(options.fast && !options.yes);
         assert_eq!(options.nextest, ["--yes", "-p", "x"]);
+    }
+
+    #[test]
+    fn the_failures_of_servers_and_of_programs_are_shown() {
+        let page = std::fs::read_to_string(root().join("docs/failures.md"))
+            .expect("the page is in the repository");
+        let shown: Vec<&str> = tables(&page).collect();
+        let place = |begins: &str| shown.iter().position(|line| line.starts_with(begins));
+        let programs = place("## Programs of agents").expect("a heading");
+        assert!(
+            place("| 401 |").is_some_and(|row| row < programs),
+            "{shown:?}"
+        );
+        assert!(
+            place("| it crashes |").is_some_and(|row| row > programs),
+            "{shown:?}"
+        );
     }
 
     #[test]

@@ -60,6 +60,9 @@ struct Recorded {
     /// Whether questions could offer it tools.
     #[serde(default)]
     takes_tools: bool,
+    /// Whether it gave their results itself.
+    #[serde(default)]
+    answers_tools: bool,
     /// The model that said it answered; empty when it was the one that was asked.
     #[serde(default)]
     answered_by: String,
@@ -155,6 +158,7 @@ pub fn save(
             local: backend.local(),
             overhead_tokens: backend.overhead_tokens(),
             takes_tools: backend.takes_tools(),
+            answers_tools: backend.answers_tools(),
             answered_by: String::new(),
             provider: backend.provider(),
             unheard: backend.unheard(),
@@ -360,6 +364,10 @@ impl Backend for Cassette {
 
     fn takes_tools(&self) -> bool {
         self.recorded.takes_tools
+    }
+
+    fn answers_tools(&self) -> bool {
+        self.recorded.answers_tools
     }
 
     fn provider(&self) -> String {

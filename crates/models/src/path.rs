@@ -333,23 +333,29 @@ impl CallPath {
         prepare::Prepare::new(&self.inner).call(ask)
     }
 
-    /// How many requests `ask` makes at most and how large their messages are, for an estimate.
+    /// How large the messages of `ask` are, and what its tools may add, for an estimate.
     #[must_use]
     pub fn measure(&self, ask: Ask) -> Asked {
         let call = self.render(ask);
+        let messages: usize = call.messages.iter().map(|said| said.text.len()).sum();
+        let (offered, results) = call
+            .tools()
+            .iter()
+            .fold((0, 0), |(offered, results), tool| {
+                let words = tool.name.len() + tool.shown_description().len();
+                (offered + words, results + tool.shown_result().len())
+            });
         Asked {
             kind: call.subject.kind(),
             side: call.subject.side(),
-            calls: if call.tools().is_empty() {
-                1
+            questions: 1,
+            rounds: if call.tools().is_empty() {
+                0
             } else {
-                1 + MOST_ROUNDS as u64
+                MOST_ROUNDS as u64
             },
-            prompt_bytes: call
-                .messages
-                .iter()
-                .map(|message| message.text.len() as u64)
-                .sum(),
+            prompt_bytes: (messages + offered) as u64,
+            result_bytes: results as u64,
         }
     }
 

@@ -1,4 +1,10 @@
 //! When a try that failed is made again, and when it is not.
+//!
+//! The crate `backon` is not used: its loop sleeps by itself, while ours makes everybody who asks the
+//! provider wait, and before every try looks at the order to stop, at the pause of the provider and at the
+//! budget, each of which can end it. What it would replace is the twenty lines of [`Retry::wait`], and its
+//! jitter goes beyond the longest wait, is the same for calls that failed together under a fixed seed, and
+//! its limit in time leaves out how long the tries took.
 
 use std::time::Duration;
 

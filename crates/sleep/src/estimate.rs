@@ -65,14 +65,16 @@ fn asked(
     all.push(Asked {
         kind: "reflect",
         side: Side::Optimizer,
-        calls: changeable,
+        questions: changeable,
+        rounds: 0,
         // The document, eight failures, and the instructions.
         prompt_bytes: longest + 8 * 600 + 3_000,
+        result_bytes: 0,
     });
     (gate, all)
 }
 
-/// The calls of `times` replays of a task: the attempt, and the grading of a rubric.
+/// The questions of `times` replays of a task: the attempt, and the grading of a rubric.
 fn replay_of(path: &CallPath, task: &Task, documents: &Documents, times: u64) -> Vec<Asked> {
     let attempt = Ask {
         subject: Subject::Attempt {
@@ -84,7 +86,7 @@ fn replay_of(path: &CallPath, task: &Task, documents: &Documents, times: u64) ->
     };
     let measured = path.measure(attempt);
     let mut asked = vec![Asked {
-        calls: times * measured.calls,
+        questions: times,
         ..measured
     }];
     match &task.judge {
@@ -101,7 +103,7 @@ fn replay_of(path: &CallPath, task: &Task, documents: &Documents, times: u64) ->
             });
             // A reply is about as long as it may be.
             asked.push(Asked {
-                calls: times,
+                questions: times,
                 prompt_bytes: measured.prompt_bytes + 4_000,
                 ..measured
             });

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::dialect::Itself;
 use super::{CALLS, Called, Dialect, GRANDCHILDREN, Mode, append, read_script};
+use crate::brain::honest_reply;
 
 /// How long it waits when it hangs. A test that leaves it running is noticed long before.
 const LONG: Duration = Duration::from_secs(120);
@@ -78,17 +79,29 @@ fn act() -> io::Result<ExitCode> {
         write!(io::stderr(), "{}", said.complaint)?;
         return Ok(ExitCode::from(said.code));
     }
+    let prompt = format!("{}\n{}", called.system.unwrap_or_default(), called.input);
     let mode = match mode {
-        Mode::Honest | Mode::HonestWith { .. } => {
-            if let Mode::HonestWith { event } = &mode {
-                writeln!(io::stdout(), "{event}")?;
-            }
-            let prompt = format!("{}\n{}", called.system.unwrap_or_default(), called.input);
-            Mode::reply(&crate::brain::honest_reply(&prompt))
+        Mode::Honest => Mode::reply(&honest_reply(&prompt)),
+        Mode::HonestWith { event } => {
+            writeln!(io::stdout(), "{event}")?;
+            Mode::reply(&honest_reply(&prompt))
         }
+        Mode::Follows { rule, names } => following(&prompt, &rule, names),
         other => other,
     };
     perform(script.dialect, &mode, folder, &own)
+}
+
+/// What is done with `prompt` by one that proposes `rule` and calls tools where it stands.
+fn following(prompt: &str, rule: &str, names: Vec<String>) -> Mode {
+    if prompt.contains("\"edits\"") {
+        let edit = json!({"op": "add", "content": rule, "anchor": "", "rationale": "It was missed.", "tasks": []});
+        Mode::reply(&json!({"edits": [edit]}).to_string())
+    } else if prompt.contains(rule) {
+        Mode::CallsTools { names }
+    } else {
+        Mode::reply(&honest_reply(prompt))
+    }
 }
 
 fn perform(dialect: Dialect, mode: &Mode, folder: &Path, own: &Path) -> io::Result<ExitCode> {
@@ -98,8 +111,8 @@ fn perform(dialect: Dialect, mode: &Mode, folder: &Path, own: &Path) -> io::Resu
             reply(dialect, text)?;
             Ok(ExitCode::SUCCESS)
         }
-        // An honest one has become a reply above.
-        Mode::DeafToInput | Mode::Honest | Mode::HonestWith { .. } => {
+        // One that depends on its prompt has become another above.
+        Mode::DeafToInput | Mode::Honest | Mode::HonestWith { .. } | Mode::Follows { .. } => {
             reply(dialect, "OK.")?;
             Ok(ExitCode::SUCCESS)
         }
@@ -115,6 +128,15 @@ fn perform(dialect: Dialect, mode: &Mode, folder: &Path, own: &Path) -> io::Resu
             write!(out, "{output}")?;
             write!(io::stderr(), "{complaint}")?;
             Ok(ExitCode::from(u8::try_from(*code).unwrap_or(1)))
+        }
+        Mode::Fails { status, said } => {
+            let (events, code) = dialect.failing(*status, said);
+            write!(out, "{}", lines(&[dialect.start(), events].concat()))?;
+            Ok(ExitCode::from(code))
+        }
+        Mode::BreaksOff => {
+            writeln!(out, "{}{}", lines(&dialect.start()), dialect.first_word())?;
+            Ok(ExitCode::FAILURE)
         }
         Mode::HangSilent => {
             std::thread::sleep(LONG);

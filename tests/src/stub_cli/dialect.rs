@@ -341,6 +341,52 @@ impl Dialect {
         }
     }
 
+    /// What it ends with when its provider answered with `status` and `said`, and its exit code.
+    pub(super) fn failing(self, status: u16, said: &str) -> (Vec<Value>, u8) {
+        let with_status = format!("{status} {said}");
+        match self {
+            Self::Claude => {
+                let mut result = claude_result(said);
+                result["is_error"] = json!(true);
+                result["api_error_status"] = json!(status);
+                (vec![result], 1)
+            }
+            Self::Codex => {
+                let message = format!("unexpected status {with_status}");
+                (
+                    vec![json!({"type": "turn.failed", "error": {"message": message}})],
+                    1,
+                )
+            }
+            Self::Copilot => (
+                vec![
+                    json!({"type": "session.error", "data": {"errorType": "query", "message": with_status, "statusCode": status}}),
+                    json!({"type": "result", "sessionId": "b5c1", "exitCode": 1, "usage": {"premiumRequests": 0}}),
+                ],
+                1,
+            ),
+            Self::Cursor => (
+                vec![json!({
+                    "type": "result", "subtype": "success", "is_error": true, "result": with_status, "session_id": "c6b6",
+                })],
+                1,
+            ),
+            Self::OpenCode => (
+                vec![
+                    json!({"type": "error", "error": {"name": "APIError", "data": {"message": said, "statusCode": status}}}),
+                ],
+                1,
+            ),
+            Self::Pi => {
+                let message = json!({
+                    "role": "assistant", "content": [], "stopReason": "error", "errorMessage": with_status,
+                });
+                // It ends well even so.
+                (vec![json!({"type": "message_end", "message": message})], 0)
+            }
+        }
+    }
+
     /// The file in which it was given the system text, in its arguments or its environment.
     pub(super) fn system_file(self, arguments: &[String]) -> Option<String> {
         let after = |option: &str| {

@@ -167,6 +167,13 @@ pub(crate) fn rows(elsewhere: &StubServer) -> Vec<Row> {
             true,
         ),
         row(
+            "a stream of signs of life without a word",
+            Behaviour::Pings(Duration::from_millis(50)),
+            "model_timed_out",
+            3,
+            true,
+        ),
+        row(
             "a stream that is cut",
             Behaviour::CutStream,
             "model_unavailable",

@@ -61,7 +61,7 @@ static TOO_LONG: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Said with a failure, what makes it a model that the account does not have.
 static NO_MODEL: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\bmodel\b.{0,80}\b(?:not found|does not exist|is not supported|not available|is unknown)\b|\b(?:unknown|invalid) model\b|\bmodel_not_found\b|\bmodel not found\b|\b(?:no access to|not have access to|may not use|not allowed to use)\b.{0,30}\bmodel\b|ProviderModelNotFound")
+    Regex::new(r"(?i)\bmodel\b.{0,80}\b(?:not found|does not exist|is not supported|not available|is unknown)\b|\b(?:unknown|invalid) model\b|\bcannot use this model\b|\bmodel_not_found\b|\bmodel not found\b|\b(?:no access to|not have access to|may not use|not allowed to use)\b.{0,30}\bmodel\b|ProviderModelNotFound")
         .expect("a fixed pattern")
 });
 
@@ -305,7 +305,8 @@ impl Asked<'_> {
                 return self.sign_in_needed(text);
             }
         }
-        let said = if complained.is_empty() {
+        // Events of a run that has begun are for us to read, not for a person.
+        let said = if complained.is_empty() && !begun {
             printed
         } else {
             complained
@@ -335,14 +336,13 @@ impl Asked<'_> {
                 ..Failure::default()
             });
         }
-        self.unavailable(
-            format!(
-                "it ended with {}: {}",
-                exit_words(run.code),
-                self.excerpt(said)
-            ),
-            begun,
-        )
+        let ended = exit_words(run.code);
+        let detail = match self.excerpt(said).as_str() {
+            "" if begun => format!("it ended with {ended} in the middle of its reply"),
+            "" => format!("it ended with {ended} and said nothing"),
+            said => format!("it ended with {ended}: {said}"),
+        };
+        self.unavailable(detail, begun)
     }
 }
 

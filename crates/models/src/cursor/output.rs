@@ -168,7 +168,7 @@ mod tests {
                 1,
                 vec![],
                 "Cannot use this model: gpt-9. Available models: auto",
-                "model_unavailable",
+                "backend_misconfigured",
             ),
         ] {
             assert_eq!(

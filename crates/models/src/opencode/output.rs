@@ -35,7 +35,8 @@ impl Events {
             match events::text(&event, &["type"]) {
                 "step_start" => {
                     read.begun = true;
-                    if read.finished.take().is_some_and(|step| calls_tools(&step)) {
+                    let before = read.finished.take();
+                    if before.is_some_and(|step| tools::were_called(&step)) {
                         // What was said before a call is not the answer.
                         read.texts.clear();
                     }
@@ -174,11 +175,6 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
         finish,
         ..RawReply::default()
     })
-}
-
-/// Whether a step ended with calls of tools.
-fn calls_tools(step: &Map<String, Value>) -> bool {
-    events::text(step, &["part", "reason"]) == "tool-calls"
 }
 
 /// The last error in its log: `… level=ERROR … error="ProviderModelNotFoundError: …" cause="…`

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use skillopt_core::text::cut;
 use skillopt_core::tool::Tool;
 
-use crate::agent_cli::write_new;
+use crate::agent_cli::{events, write_new};
 
 /// Longest name that providers take.
 const LONGEST_NAME: usize = 64;
@@ -102,11 +102,15 @@ fn bounded(result: &str) -> String {
     cut(&lines.join("\n"), LONGEST_RESULT)
 }
 
-/// Whether a line of its output ends a request whose reply called tools.
+/// Whether an event ends a request whose reply called tools.
+pub(super) fn were_called(event: &Map<String, Value>) -> bool {
+    events::text(event, &["type"]) == "step_finish"
+        && events::text(event, &["part", "reason"]) == "tool-calls"
+}
+
+/// Whether a line of its output is such an event.
 pub(super) fn ends_a_round(line: &[u8]) -> bool {
-    serde_json::from_slice::<Value>(line).is_ok_and(|event| {
-        event["type"] == "step_finish" && event["part"]["reason"] == "tool-calls"
-    })
+    serde_json::from_slice(line).is_ok_and(|event| were_called(&event))
 }
 
 #[cfg(test)]

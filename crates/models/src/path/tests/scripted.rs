@@ -39,6 +39,7 @@ pub(super) struct Scripted {
     paid: bool,
     local: bool,
     instant: bool,
+    answers_tools: bool,
     renews: Option<String>,
     asked: Mutex<Vec<Call>>,
     in_flight: AtomicUsize,
@@ -58,6 +59,7 @@ impl Scripted {
             paid: true,
             local: false,
             instant: false,
+            answers_tools: false,
             renews: None,
             asked: Mutex::default(),
             in_flight: AtomicUsize::new(0),
@@ -129,6 +131,10 @@ impl Scripted {
         self.with(|scripted| (scripted.paid, scripted.instant) = (false, true))
     }
 
+    pub(super) fn answering_tools(self: Arc<Self>) -> Arc<Self> {
+        self.with(|scripted| scripted.answers_tools = true)
+    }
+
     fn with(self: Arc<Self>, change: impl FnOnce(&mut Self)) -> Arc<Self> {
         let mut scripted = Arc::into_inner(self).expect("nobody else has it yet");
         change(&mut scripted);
@@ -193,6 +199,10 @@ impl Backend for Scripted {
 
     fn takes_tools(&self) -> bool {
         true
+    }
+
+    fn answers_tools(&self) -> bool {
+        self.answers_tools
     }
 
     fn ask<'a>(&'a self, call: &'a Call, cancel: &'a CancelToken) -> Asking<'a> {

@@ -115,11 +115,92 @@ async fn a_model_that_only_calls_tools_comes_to_an_end_without_a_score() {
     assert_eq!(error.code(), "reply_unreadable");
     assert!(error.to_string().contains("goes on calling tools"));
     assert_eq!(backend.asked().len(), 1 + MOST_ROUNDS);
+    let asked = [path.measure(with_tools(0))];
     assert_eq!(
-        path.measure(with_tools(0)).calls,
+        path.estimate(&asked).calls,
         1 + MOST_ROUNDS as u64,
         "an estimate knows of all of them"
     );
+}
+
+/// The most that a question with tools costs when each of its requests holds what came before it: told
+/// request by request.
+fn request_by_request(once: u64, reply: u64, results: u64) -> (u64, u64) {
+    let (mut input, mut output, mut before) = (0, 0, 0);
+    for _ in 0..=MOST_ROUNDS {
+        input += once + before;
+        output += reply;
+        before += reply + results;
+    }
+    (input, output)
+}
+
+#[test]
+fn an_estimate_counts_what_a_backend_counts_and_every_request() {
+    let stage = Stage::new();
+    let asked = Asked {
+        questions: 3,
+        ..stage
+            .path_with(&Scripted::replies("x"), offering)
+            .measure(with_tools(0))
+    };
+    assert_eq!(
+        asked.result_bytes,
+        "Result of search.Result of ci.status.".len() as u64
+    );
+    for (backend, calls) in [
+        (Scripted::replies("x"), 3 * (1 + MOST_ROUNDS as u64)),
+        (Scripted::replies("x").answering_tools(), 3),
+    ] {
+        let path = stage.path_with(&backend, |options| {
+            options.tools = true;
+            options.sides.target.lengths.attempt = 100;
+            options.prices.given = crate::price::Price::given(1.0, 2.0);
+        });
+        let estimate = path.estimate(&[asked]);
+        assert_eq!(estimate.calls, calls);
+        let (input, output) =
+            request_by_request(asked.prompt_bytes / 3, 100, asked.result_bytes / 3);
+        assert_eq!(estimate.tokens_high, 3 * (input + output));
+        assert_eq!(estimate.cost_micros_high, Some(3 * (input + 2 * output)));
+        // Nobody has to call a tool.
+        assert_eq!(estimate.tokens_low, 3 * (asked.prompt_bytes / 5 + 10));
+    }
+}
+
+#[tokio::test]
+async fn a_try_that_makes_its_rounds_itself_reserves_every_request() {
+    // A token for each byte: of the messages, of what is said of the tools, of what they give; and what a
+    // server writes around each.
+    let tools = ["search", "Runs search.", "ci.status", "Runs ci.status."].concat();
+    let results = "Result of search.Result of ci.status.".len() as u64;
+    // How much less there is than the worst case, and how often it is asked.
+    for (less, asked) in [(None, 1), (Some(0), 1), (Some(1), 0)] {
+        let stage = Stage::new();
+        let backend = Scripted::new(|_, _| Scripted::say(&says("It is green."))).answering_tools();
+        let call = stage.path_with(&backend, offering).render(with_tools(0));
+        let messages: usize = call.messages.iter().map(|said| said.text.len() + 16).sum();
+        let once = (messages + tools.len() + 2 * 128) as u64;
+        let (input, output) = request_by_request(once, u64::from(call.params.max_tokens), results);
+        let path = stage.path_with(&backend, |options| {
+            options.tools = true;
+            options.caps.tokens = less.map(|less| input + output - less);
+            options.prices.given = crate::price::Price::given(1.0, 2.0);
+        });
+        path.plan(stage.night, "s", vec![with_tools(0)]).unwrap();
+        let replies = path.answer(stage.night, "s").await.unwrap();
+        assert_eq!(replies[0].is_ok(), asked == 1, "{replies:?}");
+        assert_eq!(backend.asked().len(), asked);
+        let tries = stage
+            .store
+            .read(|db| attempts::of_night(db, stage.night))
+            .unwrap();
+        assert_eq!(tries.len(), asked);
+        for tried in tries {
+            assert_eq!(tried.reserved.tokens, input + output);
+            assert_eq!(tried.reserved.micros, input + 2 * output);
+        }
+    }
 }
 
 #[tokio::test]
