@@ -87,12 +87,16 @@ async function asksAboutFlags(chrome, url) {
   const { page, close } = await open(chrome, url, { route: '#/review/20261128-031655' });
   await settled(page);
   await shows(page, '.note', '2 places need your eyes');
+  const marked = page.getByRole('link', { name: /2 places need your eyes/ });
+  assert.equal(await page.locator('.list .flag').count(), 1);
   await page.keyboard.press('a');
   await page.keyboard.press('a');
   await shows(page, '.chip', 'Viewed');
   const adopt = page.getByRole('button', { name: 'Adopt', exact: true });
   assert.ok(await adopt.isDisabled(), 'a flagged proposal is not adopted without a word');
   await page.getByLabel(/I have read them \(command, url\)/).check();
+  // What was decided needs no eyes any more.
+  await page.locator('.list .flag').waitFor({ state: 'detached' });
   await page.keyboard.press('a');
   await shows(page, '.toast', 'Adopted into AGENTS.md.');
   await close();

@@ -3693,6 +3693,7 @@ state: TargetState,
  * How many rules it changes.
  */
 rules: number, 
+flags: number, 
 /**
  * It waits, and its file has changed since it was proposed: it cannot be adopted any more.
  */

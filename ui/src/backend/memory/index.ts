@@ -351,6 +351,7 @@ export class MemoryBackend implements Backend {
             state: made.state,
             rules: made.rules.length,
             stale: made.state === 'pending' && !made.unchanged,
+            flags: made.flags.length,
           })),
         })),
     'proposal show': ({ id }) => {
