@@ -397,7 +397,7 @@ export class MemoryBackend implements Backend {
     'config show': ({ project }) => this.settings.rows(project),
     'config set': ({ key, value, for_project, project }) => {
       const refuse = (why: string): Problem => problem('setting_invalid', `${key} is ${value}, and must be ${why}.`, '`skillopt config explain` says more.');
-      if (key === 'schedule.hour' && value !== null && !(Number(value) >= 0 && Number(value) <= 23)) throw refuse('a whole number from 0 to 23');
+      if (key === 'spends.max_calls_per_night' && value !== null && !(Number(value) >= 0)) throw refuse('a whole number from 0 to 1000000');
       const row = this.settings.set(key, value ?? null, for_project ? project : null);
       if (!row) throw problem('setting_unknown', `There is no setting "${key}".`, '');
       return { ...row, file: '/home/ana/.config/skillopt/settings.toml' };

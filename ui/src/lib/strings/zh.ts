@@ -2,6 +2,7 @@
 import type { Strings } from './en';
 import { problems } from './problems.zh';
 import { reasons } from './reasons.zh';
+import { settings } from './settings.zh';
 
 export const zh: Strings = {
   locale: 'zh-CN',
@@ -302,6 +303,8 @@ export const zh: Strings = {
     saved: (label) => `已保存“${label}”。`,
     autoAdoptWarning: '开启后：更好、没有标记、且不涉及你自己的技能的提议会不经询问直接写入。每一次都可以撤销。',
     remove: '移除此项目',
+    time: '开始时间',
+    timeText: '夜间运行在一天中的这个时刻开始，本地时间。',
     removed: '已从列表移除；历史保留。',
     one: '每行一项',
     on: '开',
@@ -313,7 +316,7 @@ export const zh: Strings = {
     'reads.scope': '哪些文件夹算作本项目',
     'reads.lookback_hours': '回看多久（小时）',
     'reads.exclude': '略去',
-    'reads.max_sessions_per_night': '每晚至多会话数（0 为不限）',
+    'reads.max_sessions_per_night': '每晚至多会话数',
     'changes.skill': '改进技能',
     'changes.memory': '改进 CLAUDE.md 和 AGENTS.md',
     'changes.managed_skill_name': '托管技能的名称',
@@ -365,8 +368,6 @@ export const zh: Strings = {
     'models.optimizer_temperature': '提出修改的模型的温度',
     'models.judge_temperature': '评判的模型的温度',
     'schedule.nightly': '自动运行',
-    'schedule.hour': '小时',
-    'schedule.minute': '分钟',
     'schedule.days': '日期',
     'schedule.finish_by': '最晚结束',
     'schedule.quiet_hours': '不运行的时段',
@@ -563,6 +564,7 @@ export const zh: Strings = {
     absent: (agents) => `这台电脑上没有：${agents.join('、')}`,
   },
   reason: reasons,
+  about: settings,
   problem: problems,
   keys: {
     title: '按键',
