@@ -547,7 +547,7 @@ export const en = {
   handoff: {
     title: 'Questions',
     of: (name: string): string => `Questions of ${name}`,
-    text: 'A night waits for answers. Copy each question to whoever answers, and paste the answer, or give files named by the question.',
+    text: 'A night waits for answers. Copy each question to whoever answers, and paste the answer, or give each answer as a file named by its question, such as 4f0c2e9a71b3d658.md.',
     copy: 'Copy the question',
     question: (id: string): string => `Question ${id}`,
     answer: (id: string): string => `Answer to ${id}`,
@@ -562,8 +562,9 @@ export const en = {
     emptyTitle: 'No question waits',
     emptyText: 'With the backend “handoff”, a night writes its questions here and a person or another program answers them.',
     emptyAction: 'Go to the overview',
-    drop: 'Files with answers are taken from',
+    drop: 'Drop such files here, or put them into',
     dropUnknown: (name: string): string => `${name} is not named by one of these questions.`,
+    dropMore: (count: number): string => `Nor ${count === 1 ? 'is' : 'are'} ${many(count, 'other file', 'other files')}.`,
     limit: (tokens: number): string => `at most ${tokens} tokens`,
     sample: (number: number): string => `sample ${number}`,
   },
@@ -588,6 +589,7 @@ export const en = {
     unknown: 'How long it keeps sessions is not known.',
     absent: (agents: string[]): string => `Not on this computer: ${agents.join(', ')}`,
   },
+  /** What settings mean, by their keys; the engine's own words are English and need none. */
   about: {} as Record<string, string | undefined>,
   /** Why something was left out, by the reason's name; the engine's own sentence is English and needs none. */
   reason: {} as Record<string, string | undefined>,
