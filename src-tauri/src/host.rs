@@ -28,6 +28,7 @@ use crate::notify::Card;
 use crate::opened::Windows;
 use crate::place::Place;
 use crate::said;
+use crate::session;
 use crate::surroundings;
 use crate::tray::Tray;
 use crate::words::Words;
@@ -163,7 +164,7 @@ impl Host {
             self.carry_out(Order::Open(place)).await;
         }
         let mut state = self.supervisor.state();
-        let mut end = std::pin::pin!(signals::told_to_end());
+        let mut end = std::pin::pin!(session::told_to_end());
         // Nothing of what is chosen from below is lost when something else comes first.
         loop {
             self.follow_the_data().await;

@@ -24,6 +24,7 @@ mod notify;
 mod opened;
 mod place;
 mod said;
+mod session;
 mod start;
 mod surroundings;
 mod text;

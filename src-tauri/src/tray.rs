@@ -3,8 +3,11 @@
 
 mod icons;
 mod in_place;
+// Tested wherever tests are run.
 #[cfg(target_os = "linux")]
 mod linux;
+#[cfg(any(test, not(target_os = "linux")))]
+mod native;
 #[cfg(not(target_os = "linux"))]
 mod other;
 #[cfg(target_os = "linux")]

@@ -8,7 +8,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use skillopt_app::window::{BackendEvent, Changed};
 use tauri::webview::NewWindowResponse;
-use tauri::{AppHandle, Emitter, Manager, Url, WebviewUrl, WebviewWindowBuilder};
+use tauri::{
+    AppHandle, DragDropEvent, Emitter, Manager, Url, WebviewUrl, WebviewWindowBuilder, WindowEvent,
+};
 
 use crate::calls::{self, Shell};
 use crate::display::Display;
@@ -44,6 +46,14 @@ pub(crate) fn run(first: Place, attached: bool) -> ExitCode {
     let built = tauri::Builder::default()
         .manage(Arc::clone(&shell))
         .invoke_handler(tauri::generate_handler![calls::execute, calls::shell,])
+        .on_window_event(|window, event| {
+            if let WindowEvent::DragDrop(event) = event
+                && let Some(event) = of_files(event)
+            {
+                // A window that has just been closed takes none.
+                let _ = window.emit_to(window.label(), EVENT, event);
+            }
+        })
         .setup(move |app| {
             show(app.handle(), &first)?;
             if attached {
@@ -90,8 +100,6 @@ pub(crate) fn show(app: &AppHandle, place: &Place) -> tauri::Result<()> {
     .title("SkillOpt")
     .inner_size(width, height)
     .min_inner_size(560.0, 420.0)
-    // Files that are dropped are for the page: answers to questions. Tauri would keep them for itself.
-    .disable_drag_drop_handler()
     // The pages are all there is to see; whatever a text of a model leads to is not opened here.
     .on_navigation(is_ours)
     .on_new_window(|_, _| NewWindowResponse::Deny)
@@ -111,6 +119,23 @@ fn is_ours(address: &Url) -> bool {
         // How WebView2 names them.
         "http" | "https" => cfg!(windows) && address.host_str() == Some("tauri.localhost"),
         _ => false,
+    }
+}
+
+/// What a page is told of files that another program lets go over it. A page is given names, not files: its
+/// web view hands none over on Linux.
+fn of_files(event: &DragDropEvent) -> Option<BackendEvent> {
+    match event {
+        DragDropEvent::Enter { .. } => Some(BackendEvent::FilesOver { over: true }),
+        DragDropEvent::Leave => Some(BackendEvent::FilesOver { over: false }),
+        DragDropEvent::Drop { paths, .. } => Some(BackendEvent::FilesDropped {
+            files: paths
+                .iter()
+                .map(|path| path.to_string_lossy().into_owned())
+                .collect(),
+        }),
+        // Where they are on the page makes no difference.
+        _ => None,
     }
 }
 

@@ -271,6 +271,18 @@ impl Screen {
             .expect("xdotool is installed");
     }
 
+    /// Lets the screen hang: it draws nothing and answers nobody any more.
+    ///
+    /// # Panics
+    /// When it cannot be stopped.
+    pub fn hang(&self) {
+        let server = self.processes.first().expect("the server").id();
+        let stopped = Command::new("kill")
+            .args(["-STOP", &server.to_string()])
+            .status();
+        assert!(stopped.expect("kill").success());
+    }
+
     /// Closes the window with this title, as its button does.
     ///
     /// # Panics

@@ -17,6 +17,8 @@ use skillopt_store::scheduled::State;
 use skillopt_tests::brain::honest;
 use skillopt_tests::stub_server::{Behaviour, StubServer};
 
+#[path = "supervisor/attention.rs"]
+mod attention;
 #[path = "supervisor/awake.rs"]
 mod awake;
 #[path = "supervisor/place.rs"]

@@ -87,6 +87,11 @@ async function asksAboutFlags(chrome, url) {
   const { page, close } = await open(chrome, url, { route: '#/review/20261128-031655' });
   await settled(page);
   await shows(page, '.note', '2 places need your eyes');
+  // The list says so of this one alone, also to who reads by ear.
+  const marked = page.getByRole('link', { name: /2 places need your eyes/ });
+  assert.equal(await marked.count(), 1);
+  assert.match(await marked.getAttribute('href'), /20261128-031655/);
+  assert.equal(await page.locator('.list .flag').count(), 1);
   await page.keyboard.press('a');
   await page.keyboard.press('a');
   await shows(page, '.chip', 'Viewed');
@@ -95,6 +100,8 @@ async function asksAboutFlags(chrome, url) {
   await page.getByLabel(/I have read them \(command, url\)/).check();
   await page.keyboard.press('a');
   await shows(page, '.toast', 'Adopted into AGENTS.md.');
+  // What was decided needs no eyes any more.
+  await page.locator('.list .flag').waitFor({ state: 'detached' });
   await close();
 }
 
@@ -235,10 +242,12 @@ async function setsUpAProject(chrome, url) {
   await page.getByRole('button', { name: 'Test claude' }).click();
   await shows(page, '.chip', 'It works.');
   await page.getByRole('button', { name: 'Next' }).click();
-  await page.getByLabel('Hour', { exact: true }).fill('99');
+  await page.getByLabel('Calls per night', { exact: true }).fill('-1');
   await page.getByRole('button', { name: 'Next' }).click();
-  await shows(page, '[role=alert]', 'must be a whole number from 0 to 23');
-  await page.getByLabel('Hour', { exact: true }).fill('4');
+  await shows(page, '[role=alert]', 'must be a whole number from 0');
+  await page.getByLabel('Calls per night', { exact: true }).fill('300');
+  assert.equal(await page.getByLabel('Begins at', { exact: true }).inputValue(), '03:17');
+  await page.getByLabel('Begins at', { exact: true }).fill('04:05');
   await page.getByRole('button', { name: 'Next' }).click();
   await page.getByRole('button', { name: 'Do a dry run' }).click();
   await shows(page, '.card', '6 new sessions, 18 tasks');
@@ -246,6 +255,9 @@ async function setsUpAProject(chrome, url) {
   assert.ok(await page.getByLabel('Start with the computer').isChecked());
   await page.getByRole('button', { name: 'Done' }).click();
   await shows(page, 'article', 'webshop');
+  await page.locator('article a[href^="#/project/"]').first().click();
+  await page.getByLabel('Begins at', { exact: true }).waitFor();
+  assert.equal(await page.getByLabel('Begins at', { exact: true }).inputValue(), '04:05');
   await page.goto(page.url().replace(/#.*/, '#/settings'));
   assert.ok(await page.getByLabel('Start with the computer').isChecked());
   await close();
@@ -289,13 +301,23 @@ async function answersQuestions(chrome, url) {
 async function keepsErrorsWhereTheyBelong(chrome, url) {
   const { page, close } = await open(chrome, url, { route: '#/project/p-7f3a91c2' });
   await settled(page);
-  const hour = page.getByLabel('Hour', { exact: true });
-  await hour.fill('25');
-  await hour.blur();
-  await shows(page, '.field [role=alert]', 'must be a whole number from 0 to 23');
-  await hour.fill('5');
-  await hour.blur();
+  const calls = page.getByLabel('Calls per night', { exact: true });
+  await calls.fill('-1');
+  await calls.blur();
+  await shows(page, '.field [role=alert]', 'must be a whole number from 0');
+  await calls.fill('300');
+  await calls.blur();
   await page.locator('.field [role=alert]').waitFor({ state: 'detached' });
+  const time = page.getByLabel('Begins at', { exact: true });
+  assert.equal(await time.inputValue(), '03:17');
+  // By keys alone; what is unfinished is no wish, and the time that holds comes back.
+  await time.focus();
+  await page.keyboard.press('Backspace');
+  await time.blur();
+  assert.equal(await time.inputValue(), '03:17');
+  await time.focus();
+  await page.keyboard.type('05');
+  await page.keyboard.press('Enter');
   await shows(page, '.tonight li', 'tomorrow, 05:17');
   await shows(page, '.field', 'this project');
   await close();

@@ -83,7 +83,7 @@ async function setsUpAndDecidesByKeyboard(chrome, url) {
   await tabTo(page, 'Next');
   await page.keyboard.press('Enter');
   await shows(page, 'h1', 'Budget and hour');
-  await tabTo(page, 'Hour');
+  await tabTo(page, 'Begins at');
   await page.keyboard.press('ArrowUp');
   await tabTo(page, 'Next');
   await page.keyboard.press('Enter');

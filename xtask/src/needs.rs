@@ -76,6 +76,12 @@ const FOR_TESTS: &[Need] = &[
         "xdotool",
         "tests move the pointer, and ask which window is in front",
     ),
+    // Its bindings of GTK come with WebKit's headers.
+    need(
+        "/usr/lib/python3/dist-packages/gi/__init__.py",
+        "python3-gi",
+        "tests drag files out of a program written with it",
+    ),
     need(
         "dbus-monitor",
         "dbus-bin",

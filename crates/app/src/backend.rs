@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use skillopt_core::Problem;
 use skillopt_core::call::Side;
 use skillopt_models::path::{PathOptions, Roles};
@@ -12,6 +13,7 @@ use skillopt_models::roles::judge;
 use skillopt_models::trial::{self, Trial};
 use skillopt_models::{Backend, Prices, Surroundings, Terms, catalogue, handoff_folder, terms};
 use skillopt_settings::{Layer, Layers, Settings};
+use skillopt_store::{projects, scheduled};
 
 use crate::context::App;
 
@@ -235,10 +237,53 @@ pub async fn test(app: &App, input: TestInput) -> Result<Box<TestOutput>, Proble
             }
         }
     }
-    Ok(Box::new(TestOutput {
-        works: tested.iter().all(|one| one.problem.is_none()),
-        tested,
-    }))
+    let works = tested.iter().all(|one| one.problem.is_none());
+    let answers = |used: &Used| {
+        let mut of_it = tested.iter().filter(|one| one.backend == used.name);
+        of_it.any(|one| one.trial.is_some())
+    };
+    if works && around.used.iter().all(answers) {
+        mend(app, &around.settings)?;
+    }
+    Ok(Box::new(TestOutput { works, tested }))
+}
+
+/// Every backend of these settings has answered: whatever of them kept a night from getting through has ended,
+/// however the user did that, for example with `codex login`. So it has for each project whose nights ask the
+/// same.
+fn mend(app: &App, settings: &Settings) -> Result<(), Problem> {
+    // Flags are for this once; no night has them.
+    if !app.flags.is_empty() {
+        return Ok(());
+    }
+    let asked = asking(settings);
+    let mut mended = false;
+    for project in app.store.read(projects::list)? {
+        // Settings that cannot be read are another need, which this does not end.
+        let same = app
+            .settings(Some(&project))
+            .is_ok_and(|resolved| asking(&resolved.settings) == asked);
+        if same {
+            // Whoever is asked once by hand need not have been agreed to.
+            let but = "terms_not_accepted";
+            mended |= app
+                .store
+                .commit("mended", |tx| scheduled::mended(tx, Some(&project.id), but))?;
+        }
+    }
+    if mended {
+        crate::supervisor::look_again(app);
+    }
+    Ok(())
+}
+
+/// The settings that say who is asked, and how.
+fn asking(settings: &Settings) -> Option<Map<String, Value>> {
+    let Ok(Value::Object(mut all)) = serde_json::to_value(settings) else {
+        return None;
+    };
+    all.retain(|key, _| key.starts_with("models."));
+    Some(all)
 }
 
 fn known(name: &str) -> Result<String, Problem> {

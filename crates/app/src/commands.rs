@@ -49,7 +49,7 @@ macro_rules! commands {
                 $(Command::$variant(input) => $run(app, input).await.map(Output::$variant),)+
             }?;
             if mends {
-                app.store.commit("mended", scheduled::mended)?;
+                app.store.commit("mended", |tx| scheduled::mended(tx, None, ""))?;
             }
             Ok(output)
         }

@@ -135,27 +135,54 @@ pub async fn answer(app: &App, input: AnswerInput) -> Result<Questions, Problem>
         }
     };
     if text.len() > handoff::LARGEST_ANSWER {
-        return Err(unusable("An answer has at most 1 MiB."));
+        return Err(too_long());
+    }
+    if std::str::from_utf8(&text).is_err() {
+        return Err(unusable("The file is not text in UTF-8."));
     }
     files::write_private(&open.answers.join(format!("{}.md", input.id)), &text)?;
     questions(app, which).await
 }
 
-/// What is in a file, but no more than shows that it is too long.
+/// What is in a file that somebody named. A link is not followed and a pipe not waited for: what is dropped on a
+/// window may come from anywhere.
+///
+/// Errors: `handoff_answer_unusable`, and those of [`files::read_pinned`].
 fn read(file: &Path) -> Result<Vec<u8>, Problem> {
-    use std::io::Read as _;
-    let mut text = Vec::new();
-    std::fs::File::open(file)
-        .and_then(|opened| {
-            opened
-                .take(handoff::LARGEST_ANSWER as u64 + 1)
-                .read_to_end(&mut text)
-        })
-        .map_err(|error| unusable(&format!("{} cannot be read: {error}.", file.display())))?;
-    Ok(text)
+    let about = std::fs::symlink_metadata(file)
+        .map_err(|error| unusable(format!("{} cannot be read: {error}.", file.display())))?;
+    let kind = about.file_type();
+    if kind.is_symlink() {
+        return Err(unusable(format!(
+            "{} is a link; name the file it points to.",
+            file.display()
+        )));
+    }
+    if kind.is_dir() {
+        return Err(unusable(format!(
+            "{} is a folder; an answer is one file.",
+            file.display()
+        )));
+    }
+    if !kind.is_file() {
+        return Err(unusable(format!(
+            "{} is a pipe or a device; an answer is a file.",
+            file.display()
+        )));
+    }
+    if about.len() > handoff::LARGEST_ANSWER as u64 {
+        return Err(too_long());
+    }
+    // It may be something else by now.
+    let read = files::read_pinned(file)?.map(|pinned| pinned.bytes);
+    read.ok_or_else(|| unusable(format!("{} is no longer there.", file.display())))
 }
 
-fn unusable(why: &str) -> Problem {
+fn too_long() -> Problem {
+    unusable("An answer has at most 1 MiB.")
+}
+
+fn unusable(why: impl Into<String>) -> Problem {
     Problem::permanent(
         "handoff_answer_unusable",
         why,
@@ -280,5 +307,50 @@ mod tests {
         );
         give(id, None, Some(from)).unwrap();
         assert_eq!(written(), "From a file.");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn whatever_is_no_file_with_text_is_refused_with_a_sentence_at_once() {
+        let home = TestHome::new();
+        let project = home.app.project(None).unwrap();
+        let folder = home.app.paths.handoff(&project.id);
+        let pending = r#"{"pending": [{"id": "0123456789abcdef"}]}"#;
+        files::write_private(&folder.join("pending.json"), pending.as_bytes()).unwrap();
+        let place = |name: &str| home.path(name);
+        std::fs::create_dir_all(place("folder")).unwrap();
+        files::write_private(&place("text"), b"Yes.").unwrap();
+        std::os::unix::fs::symlink(place("text"), place("link")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", place("endless")).unwrap();
+        let pipe = std::process::Command::new("mkfifo")
+            .arg(place("pipe"))
+            .status();
+        assert!(pipe.unwrap().success());
+        let _socket = std::os::unix::net::UnixListener::bind(place("socket")).unwrap();
+        files::write_private(&place("latin"), b"Gr\xfc\xdfe").unwrap();
+        files::write_private(&place("huge"), b"").unwrap();
+        let huge = std::fs::File::options().write(true).open(place("huge"));
+        huge.unwrap().set_len(2 << 30).unwrap();
+        for (name, sentence) in [
+            ("folder", "is a folder"),
+            ("link", "is a link"),
+            ("endless", "is a link"),
+            ("pipe", "is a pipe"),
+            ("socket", "is a pipe or a device"),
+            ("latin", "not text in UTF-8"),
+            ("huge", "at most 1 MiB"),
+            ("gone", "cannot be read"),
+        ] {
+            let input = AnswerInput {
+                project: None,
+                id: "0123456789abcdef".to_owned(),
+                answer: None,
+                file: Some(place(name)),
+            };
+            let problem = block_on(super::answer(&home.app, input)).unwrap_err();
+            assert_eq!(problem.code, "handoff_answer_unusable", "{name}");
+            assert!(problem.message.contains(sentence), "{name}: {problem:?}");
+        }
+        assert!(!folder.join("answers").exists());
     }
 }

@@ -14,7 +14,7 @@ use skillopt_store::proposals::{self, State, TargetState};
 use skillopt_store::{meta, projects};
 
 use crate::context::App;
-use crate::proposal::is_stale;
+use crate::proposal::{flags, is_stale};
 use crate::supervisor::{FirstLine, Overall, ProjectState, SupervisorState};
 
 /// Where the store keeps what was told.
@@ -65,45 +65,40 @@ impl WaitingProposal {
 
 /// Every proposal that waits, newest first.
 pub fn waiting(app: &App) -> Result<Vec<WaitingProposal>, Problem> {
-    app.store.read(|db| {
-        let mut waiting = Vec::new();
+    let found = app.store.read(|db| {
+        let mut found = Vec::new();
         for proposal in proposals::waiting(db, None)? {
-            let targets = proposals::targets(db, &proposal.id)?;
-            let pending: Vec<_> = targets
-                .iter()
-                .filter(|target| target.state == TargetState::Pending)
-                .collect();
-            if pending.is_empty() {
+            let mut targets = proposals::targets(db, &proposal.id)?;
+            targets.retain(|target| target.state == TargetState::Pending);
+            if targets.is_empty() {
                 continue;
             }
             let project = projects::get(db, &proposal.project)?;
-            waiting.push(WaitingProposal {
-                documents: pending
-                    .iter()
-                    .map(|target| WaitingDocument {
-                        name: document_name(&target.live_path),
-                        before: target.before,
-                        after: target.after,
-                        stale: is_stale(target),
-                        under_version_control: project.as_ref().is_some_and(|project| {
-                            is_under_version_control(&project.root, &target.real_path)
-                        }),
-                    })
-                    .collect(),
-                unflagged: pending.iter().all(|target| is_empty(&target.flags)),
-                id: proposal.id,
-                nonce: proposal.nonce,
-            });
+            found.push((proposal, targets, project));
         }
-        Ok(waiting)
-    })
-}
-
-fn is_empty(flags: &serde_json::Value) -> bool {
-    match flags {
-        serde_json::Value::Array(flags) => flags.is_empty(),
-        other => other.is_null(),
-    }
+        Ok(found)
+    })?;
+    // Files are read afterwards: no disk keeps the store waiting.
+    let waiting = found
+        .into_iter()
+        .map(|(proposal, targets, project)| WaitingProposal {
+            documents: targets
+                .iter()
+                .map(|target| WaitingDocument {
+                    name: document_name(&target.live_path),
+                    before: target.before,
+                    after: target.after,
+                    stale: is_stale(target),
+                    under_version_control: project.as_ref().is_some_and(|project| {
+                        is_under_version_control(&project.root, &target.real_path)
+                    }),
+                })
+                .collect(),
+            unflagged: targets.iter().all(|target| flags(target) == 0),
+            id: proposal.id,
+            nonce: proposal.nonce,
+        });
+    Ok(waiting.collect())
 }
 
 /// `deploy` for `…/skills/deploy/SKILL.md`, else the name of the file.

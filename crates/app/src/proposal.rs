@@ -69,34 +69,54 @@ pub struct TargetRow {
     pub state: proposals::TargetState,
     /// How many rules it changes.
     pub rules: usize,
+    /// How many places of it the scan has flagged: adopting it needs a confirmation.
+    pub flags: usize,
     /// It waits, and its file has changed since it was proposed: it cannot be adopted any more.
     pub stale: bool,
 }
 
 /// Lists proposals, newest first.
 pub async fn list(app: &App, input: ListInput) -> Result<Vec<ProposalRow>, Problem> {
-    app.listed(input.project.as_deref(), input.everywhere, |db, project| {
-        let mut rows = Vec::new();
+    let found = app.listed(input.project.as_deref(), input.everywhere, |db, project| {
+        let mut found = Vec::new();
         for proposal in proposals::list(db, project, 500)? {
             if !(input.all || proposal.state.waits()) {
                 continue;
             }
-            let targets = proposals::targets(db, &proposal.id)?
-                .into_iter()
-                .map(|target| TargetRow {
-                    stale: is_stale(&target),
-                    id: target.target,
-                    path: target.live_path,
-                    before: target.before,
-                    after: target.after,
-                    state: target.state,
-                    rules: target.edits.len(),
-                })
-                .collect();
-            rows.push(ProposalRow { proposal, targets });
+            let targets = proposals::targets(db, &proposal.id)?;
+            found.push((proposal, targets));
         }
-        Ok(rows)
-    })
+        Ok(found)
+    })?;
+    // Files are read afterwards: no disk keeps the store waiting.
+    let rows = found.into_iter().map(|(proposal, targets)| ProposalRow {
+        proposal,
+        targets: targets.into_iter().map(row_of).collect(),
+    });
+    Ok(rows.collect())
+}
+
+fn row_of(target: ProposalTarget) -> TargetRow {
+    TargetRow {
+        stale: is_stale(&target),
+        flags: flags(&target),
+        id: target.target,
+        path: target.live_path,
+        before: target.before,
+        after: target.after,
+        state: target.state,
+        rules: target.edits.len(),
+    }
+}
+
+/// How many places of a document the scan has flagged.
+pub(crate) fn flags(target: &ProposalTarget) -> usize {
+    match &target.flags {
+        Value::Array(flags) => flags.len(),
+        Value::Null => 0,
+        // No night writes anything else; whoever did has something to be looked at.
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => 1,
+    }
 }
 
 /// Which proposal; the newest that waits when empty, or else the newest.

@@ -99,8 +99,8 @@ pub struct Autostart {
     pub on: Option<bool>,
 }
 
-/// What the shell tells its pages: a hint to look again; nothing is decided from it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// What the shell tells its pages. Nothing is decided from it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum BackendEvent {
@@ -108,6 +108,16 @@ pub enum BackendEvent {
     Changed {
         /// What it may be.
         what: Changed,
+    },
+    /// Files of another program are held over this window, or no longer.
+    FilesOver {
+        /// Whether they are.
+        over: bool,
+    },
+    /// Files of another program were let go over this window.
+    FilesDropped {
+        /// Their paths, in the order of that program.
+        files: Vec<String>,
     },
 }
 

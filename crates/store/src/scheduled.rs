@@ -323,18 +323,21 @@ pub fn refuse(tx: &Tx<'_>, project: &str, refusal: &Refusal) -> Result<(), Fault
     Ok(())
 }
 
-/// The user has changed something: what only they could end may be ended, of any project. The next night
-/// shows whether it is.
-pub fn mended(tx: &Tx<'_>) -> Result<(), Fault> {
-    tx.execute(
-        "UPDATE refused_request SET needs = NULL WHERE needs IS NOT NULL",
-        (),
-    )?;
-    tx.execute(
-        "UPDATE scheduled_night SET needs = NULL WHERE needs IS NOT NULL",
-        (),
-    )?;
-    Ok(())
+/// The user has changed something: what only they could end may be ended, of this project or of any. The next
+/// night shows whether it is. `but` is the code of what cannot be ended by it, empty where there is none. Gives
+/// whether anything was waiting for it.
+pub fn mended(tx: &Tx<'_>, project: Option<&str>, but: &str) -> Result<bool, Fault> {
+    let mut found = 0;
+    for table in ["refused_request", "scheduled_night"] {
+        found += tx.execute(
+            &format!(
+                "UPDATE {table} SET needs = NULL
+                 WHERE needs <> ?2 AND (?1 IS NULL OR project = ?1)"
+            ),
+            (project, but),
+        )?;
+    }
+    Ok(found > 0)
 }
 
 /// A night of a project begins or goes on: what an earlier request was refused for is over.

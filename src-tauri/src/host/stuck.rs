@@ -1,7 +1,7 @@
 //! An app that cannot work, for example because a newer version has written its data: tray and windows
 //! say so, and nothing else is done.
 
-use skillopt_app::{Problem, signals};
+use skillopt_app::Problem;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use crate::display::Display;
@@ -9,6 +9,7 @@ use crate::menu::{Face, Order};
 use crate::notify::Card;
 use crate::opened::Windows;
 use crate::said;
+use crate::session;
 use crate::tray::Tray;
 use crate::words::Words;
 
@@ -26,7 +27,7 @@ pub(super) async fn show(
     if tray.is_err() {
         return;
     }
-    let mut end = std::pin::pin!(signals::told_to_end());
+    let mut end = std::pin::pin!(session::told_to_end());
     loop {
         let order = tokio::select! {
             () = &mut end => break,

@@ -15,7 +15,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 
 use super::icons::{self, Drawings};
-use super::in_place;
+use super::{in_place, native};
 use crate::menu::{Entry, Face, Order};
 use crate::place::Place;
 use crate::said;
@@ -170,7 +170,7 @@ fn held(shown: &Mutex<Option<Shown>>) -> MutexGuard<'_, Option<Shown>> {
 
 fn tooltip(face: &Face) -> String {
     let lines: Vec<&str> = face.lines().collect();
-    in_place::tooltip(&face.title, &lines.join("\n"))
+    native::tooltip(&face.title, &lines.join("\n"))
 }
 
 impl Shown {
@@ -186,7 +186,7 @@ impl Shown {
             .on_menu_event(move |app, event| {
                 let order = held(&clicked)
                     .as_ref()
-                    .and_then(|shown| in_place::order_named(&event.id.0, &shown.face.menu));
+                    .and_then(|shown| native::order_named(&event.id.0, &shown.face.menu));
                 if let Some(order) = order {
                     send(app, order);
                 }
@@ -250,15 +250,15 @@ fn items(app: &AppHandle, entries: &[Entry]) -> tauri::Result<Vec<Item>> {
     let item = |entry: &Entry| -> tauri::Result<Item> {
         Ok(match entry {
             Entry::Line(text) => {
-                let text = in_place::label(text);
+                let text = native::label(text);
                 Item::Words(MenuItem::new(app, text, false, None::<&str>)?)
             }
             Entry::Act(text, order) => {
-                let (id, text) = (in_place::name(order), in_place::label(text));
+                let (id, text) = (native::name(order), native::label(text));
                 Item::Words(MenuItem::with_id(app, id, text, true, None::<&str>)?)
             }
             Entry::Sub(text, entries) => {
-                let sub = Submenu::new(app, in_place::label(text), true)?;
+                let sub = Submenu::new(app, native::label(text), true)?;
                 let items = items(app, entries)?;
                 for item in &items {
                     sub.append(item.as_dyn())?;
@@ -289,10 +289,10 @@ fn say(items: &[Item], old: &[Entry], new: &[Entry]) -> tauri::Result<()> {
                 Item::Words(item),
                 Entry::Line(old) | Entry::Act(old, _),
                 Entry::Line(new) | Entry::Act(new, _),
-            ) if old != new => item.set_text(in_place::label(new))?,
+            ) if old != new => item.set_text(native::label(new))?,
             (Item::Sub(sub, items), Entry::Sub(old, below_old), Entry::Sub(new, below_new)) => {
                 if old != new {
-                    sub.set_text(in_place::label(new))?;
+                    sub.set_text(native::label(new))?;
                 }
                 say(items, below_old, below_new)?;
             }

@@ -63,6 +63,41 @@ fn signing_out_during_a_night_leaves_it_interrupted_and_the_next_start_goes_on()
     assert_eq!(nights(&person).len(), 1, "it was that very night");
 }
 
+/// Whoever signs out of some sessions takes the bus away and sends nobody a signal.
+#[test]
+fn an_app_whose_session_has_gone_ends_as_when_signing_out() {
+    let person = Person::new();
+    let server = slow_model(&person, 600);
+    let session = Session::start(&person.home());
+    let screen = Screen::start();
+    let tray = TrayHost::serve(session.address());
+    let words = ["--open", "settings"];
+    let mut app = person.start_with(&session, &words, &[("DISPLAY", screen.display())]);
+    screen.wait_for_window("SkillOpt");
+    let windows = windows_of(&app);
+    tray.click(&["Run now", PROJECT]);
+    until("a question to the model", || {
+        (!server.asked().is_empty()).then_some(())
+    });
+    drop(session);
+    assert_eq!(app.wait(), 0);
+    assert_eq!(person.outcome().as_deref(), Some("interrupted"));
+    assert!(
+        person.said().contains("The session has ended"),
+        "{}",
+        person.said()
+    );
+    wait_for_end_of(&windows);
+    // Its place is free for the app of the next session.
+    let next = Session::start(&person.home());
+    let tray = TrayHost::serve(next.address());
+    let mut app = person.start(&next, &["--quiet"]);
+    until("the tray of the next session", || {
+        tray.title().contains("SkillOpt").then_some(())
+    });
+    assert_eq!(app.end(), 0);
+}
+
 #[test]
 fn windows_that_hang_keep_no_night_from_its_end_and_are_ended() {
     let person = Person::new();

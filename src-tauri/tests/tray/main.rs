@@ -8,6 +8,7 @@
     reason = "a test writes its own files, and fails where something is missing"
 )]
 
+mod dropped;
 mod endings;
 mod faults;
 mod first_steps;

@@ -155,6 +155,18 @@ impl Person {
         self.home().join("work").join(PROJECT)
     }
 
+    /// The id of their project.
+    pub(crate) fn project_id(&self) -> String {
+        let listed = block_on(commands::execute(
+            &self.app(),
+            Asked::ProjectList(skillopt_app::Nothing {}),
+        ));
+        let Output::ProjectList(rows) = listed.unwrap() else {
+            panic!("a list")
+        };
+        rows[0].project.id.clone()
+    }
+
     /// Runs a night without the app: one proposal waits then.
     pub(crate) fn run_a_night(&self) {
         let input = skillopt_app::sleep::RunInput {

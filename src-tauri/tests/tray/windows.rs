@@ -1,5 +1,8 @@
 //! The process of the windows beside that of the tray: how it ends, and where its windows go.
 
+use std::process::Command;
+use std::time::Duration;
+
 use serde_json::json;
 use skillopt_app::Nothing;
 use skillopt_app::commands::{self, Command as Asked};
@@ -12,7 +15,12 @@ use crate::person::{PROGRAM, Person, Running, block_on};
 
 /// The process of the windows of this app.
 pub(crate) fn windows_of(app: &Running) -> String {
-    let parent = format!(" {} ", app.0.id());
+    windows_below(app.0.id())
+}
+
+/// The process of the windows whose tray is this one.
+fn windows_below(tray: u32) -> String {
+    let parent = format!(" {tray} ");
     until("the process of the windows", || {
         std::fs::read_dir("/proc")
             .unwrap()
@@ -72,6 +80,43 @@ fn windows_that_open_while_the_tray_is_killed_end_as_well() {
     let windows = windows_of(&app);
     app.signal("KILL");
     app.wait();
+    wait_for_end_of(&windows);
+}
+
+#[test]
+fn windows_end_with_a_tray_that_is_killed_though_their_screen_hangs() {
+    let person = Person::new();
+    let session = Session::start(&person.home());
+    let screen = Screen::start();
+    let words = ["--open", "settings"];
+    let mut app = person.start_with(&session, &words, &[("DISPLAY", screen.display())]);
+    screen.wait_for_window("Settings – SkillOpt");
+    let windows = windows_of(&app);
+    screen.hang();
+    app.signal("KILL");
+    app.wait();
+    wait_for_end_of(&windows);
+}
+
+#[test]
+fn windows_end_with_a_tray_that_is_killed_though_a_page_hangs() {
+    let person = Person::new();
+    let session = Session::start(&person.home());
+    let screen = Screen::start();
+    let mut variables = person.variables();
+    variables.extend(session.variables());
+    variables.push(("DISPLAY".to_owned(), screen.display().to_owned()));
+    let window = WebDriver::open(PROGRAM, &["--open", "settings"], &variables);
+    screen.wait_for_window("Settings – SkillOpt");
+    let tray = window.program();
+    let windows = windows_below(tray);
+    let _ = window.run("setTimeout(() => { for (;;) {} }, 100);");
+    // It hangs for ever after that.
+    std::thread::sleep(Duration::from_secs(1));
+    let killed = Command::new("kill")
+        .args(["-KILL", &tray.to_string()])
+        .status();
+    assert!(killed.unwrap().success());
     wait_for_end_of(&windows);
 }
 

@@ -91,17 +91,22 @@ impl WebDriver {
         });
     }
 
-    fn post(&self, path: &str, body: &Value) -> Value {
-        self.ask("POST", path, Some(body))
+    /// The process of the program that was started.
+    ///
+    /// # Panics
+    /// When it has ended.
+    #[must_use]
+    pub fn program(&self) -> u32 {
+        *below(self.driver.id()).first().expect("the program runs")
     }
 
     /// One request; its `value`.
-    fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> Value {
-        let body = body.map(Value::to_string).unwrap_or_default();
+    fn post(&self, path: &str, body: &Value) -> Value {
+        let body = body.to_string();
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("the driver");
         write!(
             stream,
-            "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            "POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
         )
         .expect("the driver reads");
@@ -131,13 +136,46 @@ fn free_port() -> u16 {
         .port()
 }
 
+/// The processes below this one.
+fn below(process: u32) -> Vec<u32> {
+    let parents: Vec<(u32, u32)> = std::fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+            // After the name: the state, then the parent.
+            let (_, after) = stat.rsplit_once(')')?;
+            let parent = after.split_whitespace().nth(1)?.parse().ok()?;
+            Some((entry.file_name().to_str()?.parse().ok()?, parent))
+        })
+        .collect();
+    let mut found = vec![process];
+    let mut looked = 0;
+    while let Some(&parent) = found.get(looked) {
+        found.extend(
+            parents
+                .iter()
+                .filter(|one| one.1 == parent)
+                .map(|one| one.0),
+        );
+        looked += 1;
+    }
+    found.split_off(1)
+}
+
 impl Drop for WebDriver {
     fn drop(&mut self) {
-        if !self.session.is_empty() {
-            // Closes the window, and with it the program.
-            let _ = self.ask("DELETE", &format!("/session/{}", self.session), None);
-        }
+        // Nobody would know them for ours once the driver has gone. A tray goes on when its window is closed.
+        let started = below(self.driver.id());
         let _ = self.driver.kill();
         let _ = self.driver.wait();
+        for process in started {
+            // Some have ended with it.
+            let _ = Command::new("kill")
+                .args(["-KILL", &process.to_string()])
+                .stderr(Stdio::null())
+                .status();
+        }
     }
 }

@@ -277,13 +277,21 @@ changed: Array<SettingChanged>,
 file: string, };
 
 /**
- * What the shell tells its pages: a hint to look again; nothing is decided from it.
+ * What the shell tells its pages. Nothing is decided from it.
  */
 export type BackendEvent = { "kind": "changed", 
 /**
  * What it may be.
  */
-what: Changed, };
+what: Changed, } | { "kind": "files_over", 
+/**
+ * Whether they are.
+ */
+over: boolean, } | { "kind": "files_dropped", 
+/**
+ * Their paths, in the order of that program.
+ */
+files: Array<string>, };
 
 /**
  * Which settings hold.
@@ -3693,6 +3701,10 @@ state: TargetState,
  * How many rules it changes.
  */
 rules: number, 
+/**
+ * How many places of it the scan has flagged: adopting it needs a confirmation.
+ */
+flags: number, 
 /**
  * It waits, and its file has changed since it was proposed: it cannot be adopted any more.
  */

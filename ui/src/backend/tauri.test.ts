@@ -1,4 +1,4 @@
-import { clearMocks, mockIPC } from '@tauri-apps/api/mocks';
+import { clearMocks, mockIPC, mockWindows } from '@tauri-apps/api/mocks';
 import { afterEach, expect, it } from 'vitest';
 
 import { TauriBackend } from './tauri';
@@ -35,4 +35,15 @@ it('asks the shell by the name of the call', async () => {
     ['shell', { call: { call: 'autostart', input: { on: true } } }],
     ['shell', { call: { call: 'open_window', input: { window: 'night', night: 42 } } }],
   ]);
+});
+
+it('hears what is told to its own window', () => {
+  const sent: unknown[] = [];
+  mockWindows('handoff-p-1');
+  mockIPC((name, payload) => {
+    sent.push([name, (payload as { event: string; target: unknown }).event, (payload as { target: unknown }).target]);
+    return 1;
+  });
+  new TauriBackend().subscribe(() => undefined);
+  expect(sent).toEqual([['plugin:event|listen', 'skillopt', { kind: 'Webview', label: 'handoff-p-1' }]]);
 });

@@ -1,6 +1,6 @@
 /** The engine behind Tauri's bridge. */
 import { invoke } from '@tauri-apps/api/core';
-import { listen } from '@tauri-apps/api/event';
+import { getCurrentWebview } from '@tauri-apps/api/webview';
 
 import {
   asProblem,
@@ -34,7 +34,8 @@ export class TauriBackend implements Backend {
 
   subscribe(listener: (event: BackendEvent) => void): () => void {
     let ended = false;
-    const listening = listen<BackendEvent>('skillopt', (event) => {
+    // What is told to this window; some of it is for no other.
+    const listening = getCurrentWebview().listen<BackendEvent>('skillopt', (event) => {
       if (!ended) listener(event.payload);
     });
     return () => {

@@ -2,11 +2,13 @@ import { describe, expect, it, vi } from 'vitest';
 
 import stages from '../../../crates/cli/src/show/stage.rs?raw';
 import page from '../../../docs/errors.md?raw';
+import settingsPage from '../../../docs/settings.md?raw';
 import reasons from '../../../crates/transcripts/src/reason.rs?raw';
 
 import type { Rule } from '../backend';
 import { asProblem } from '../backend';
 import { decision, delta } from '../backend/memory/proposals';
+import { clock, ofClock } from './clock';
 import { bytes, duration, fileName, minutes, money, monthOf, run, score, time } from './format';
 import { Heights } from './heights';
 import { isTyping, press } from './keys';
@@ -194,13 +196,14 @@ describe('words', () => {
         if (typeof value === 'string') expect(other, `${path}.${key}`).not.toBe('');
       }
     };
-    // Titles of problems, and reasons, are only there where the engine's sentence is in another language.
-    compare({ ...en, problem: null, reason: null }, { ...zh, problem: null, reason: null }, 'strings');
+    // Titles of problems, reasons, and what settings mean are only there where the engine's sentence is in another language.
+    const own = { problem: null, reason: null, about: null };
+    compare({ ...en, ...own }, { ...zh, ...own }, 'strings');
     expect(zh.review.adopt).not.toBe(en.review.adopt);
   });
   it('are all used', () => {
     // Tables are read by keys that only the engine knows.
-    const tables = new Set(['field', 'choice', 'problem', 'reason', 'stage.does', 'locale']);
+    const tables = new Set(['field', 'choice', 'problem', 'reason', 'about', 'stage.does', 'locale']);
     const pages = Object.entries(import.meta.glob(['../**/*.svelte', '../**/*.ts'], { query: '?raw', import: 'default', eager: true }));
     const text = pages.filter(([name]) => !/\/strings\/|\.test\./.test(name)).map(([, source]) => source as string).join('\n');
     const unused: string[] = [];
@@ -226,6 +229,17 @@ describe('words', () => {
     expect(Object.keys(zh.reason).sort()).toEqual(named.sort());
     expect(Object.values(zh.reason).filter((words) => !/\p{Script=Han}/u.test(words ?? ''))).toEqual([]);
   });
+  it('say what every setting means, and name no other', () => {
+    // The page is written from the engine's table.
+    const keys = [...settingsPage.matchAll(/^\| `([a-z_]+\.[a-z_]+)` \|/gm)].map(([, key]) => key!);
+    expect(keys.length).toBeGreaterThan(100);
+    expect(Object.keys(zh.about).sort()).toEqual([...keys].sort());
+    expect(Object.values(zh.about).filter((words) => !/\p{Script=Han}/u.test(words ?? ''))).toEqual([]);
+    for (const words of [en, zh]) {
+      expect(Object.keys(words.field).filter((key) => !keys.includes(key))).toEqual([]);
+      expect(Object.keys(words.choice).filter((key) => !keys.includes(key))).toEqual([]);
+    }
+  });
   it('name every problem of the page of errors, and no other', () => {
     const codes = [...page.matchAll(/^\| `([a-z_]+)`/gm)].map(([, code]) => code!);
     expect(codes.length).toBeGreaterThan(100);
@@ -241,6 +255,14 @@ describe('words', () => {
     expect(inWords({ why: 'provider', busy: 'webshop' }, now, en)).toBe('Waiting for the night of webshop');
     const put_off = { why: 'put_off', until: '2026-11-30T09:00:00', reason: 'Codex allows no more.' } as const;
     expect(inWords(put_off, new Date('2026-11-29T22:00:00'), en)).toBe('Put off until tomorrow, 09:00 AM: Codex allows no more');
+  });
+});
+
+describe('times of day', () => {
+  it('are read as they are written', () => {
+    expect([clock(3, 7), clock(0, 0), clock(23, 59)]).toEqual(['03:07', '00:00', '23:59']);
+    expect(['03:07', '3:07', ' 23:59 ', '00:00'].map(ofClock)).toEqual([[3, 7], [3, 7], [23, 59], [0, 0]]);
+    expect(['', '24:00', '12:60', '12', '12:5', 'noon', '-1:30', '1:2:3'].map(ofClock).filter(Boolean)).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@ import { cleanup, render } from '@testing-library/svelte';
 import { tick } from 'svelte';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-import { useBackend, type BackendEvent, type CommandName, type Input, type Output, type SupervisorState } from '../backend';
+import { useBackend, type Changed, type CommandName, type Input, type Output, type SupervisorState } from '../backend';
 import { MemoryBackend } from '../backend/memory';
 import FirstRun from '../screens/FirstRun.svelte';
 import Handoff from '../screens/Handoff.svelte';
@@ -14,23 +14,19 @@ import { CLOCK, happenings, Loaded, REST } from './state.svelte';
 /** Counts what is asked, and says what a test wants to be said. */
 class Counted extends MemoryBackend {
   readonly asked: CommandName[] = [];
+  readonly given: [CommandName, unknown][] = [];
   change: (state: SupervisorState) => void = () => undefined;
-  private listener: (event: BackendEvent) => void = () => undefined;
 
   override async call<C extends CommandName>(command: C, input: Input<C>): Promise<Output<C>> {
     this.asked.push(command);
+    this.given.push([command, input]);
     const output = await super.call(command, input);
     if (command === 'status') this.change(output as SupervisorState);
     return output;
   }
 
-  override subscribe(listener: (event: BackendEvent) => void): () => void {
-    this.listener = listener;
-    return super.subscribe(listener);
-  }
-
-  changed(what: BackendEvent['what']): void {
-    this.listener({ kind: 'changed', what });
+  changed(what: Changed): void {
+    this.tell({ kind: 'changed', what });
   }
 
   times(command: CommandName): number {
@@ -197,4 +193,28 @@ it('lets whoever runs nights go on when everything is answered', async () => {
   await vi.advanceTimersByTimeAsync(REST);
   expect(container.textContent).toContain('goes on by itself');
   expect(engine.times('night start')).toBe(0);
+});
+
+it('takes files that were let go over the window as the answers they are named by', async () => {
+  const project = (await engine.call('project list', {})).find(({ name }) => name === 'release-notes')!;
+  const { container } = render(Handoff, { id: project.id });
+  await vi.advanceTimersByTimeAsync(REST);
+  const { pending } = await engine.call('handoff', { project: project.root });
+  const [first, second] = pending.map(({ id }) => id);
+  const strays = Array.from({ length: 40 }, (_, at) => `/home/ana/holiday ${at}.md`);
+  engine.tell({ kind: 'files_over', over: true });
+  await tick();
+  expect(container.querySelector('.over')).not.toBeNull();
+  engine.tell({ kind: 'files_dropped', files: [`/home/ana/${first}.md`, `C:\\Users\\ana\\${second}.TXT`, ...strays] });
+  await vi.advanceTimersByTimeAsync(REST);
+  expect(container.querySelector('.over')).toBeNull();
+  // The page has names alone; whoever is given them reads the files.
+  expect(engine.given.filter(([command]) => command === 'handoff answer').map(([, input]) => input)).toEqual([
+    { project: project.root, id: first, file: `/home/ana/${first}.md` },
+    { project: project.root, id: second, file: `C:\\Users\\ana\\${second}.TXT` },
+  ]);
+  const said = container.querySelector('[role=alert]')?.textContent;
+  expect(said).toContain('holiday 0.md is not named by one of these questions.');
+  expect(said).toContain('Nor are 35 other files.');
+  expect(said).not.toContain('holiday 5.md');
 });

@@ -1,5 +1,5 @@
 /** What screens share: what was asked of the backend, where everything stands, the last thing that happened. */
-import { asProblem, backend, type Problem, type SupervisorState } from '../backend';
+import { asProblem, backend, type Changed, type Problem, type SupervisorState } from '../backend';
 
 /**
  * When something that is shown is loaded again.
@@ -96,15 +96,14 @@ class Happenings {
 
   /** Begins to listen; gives what ends it. */
   listen(): () => void {
-    const stop = backend().subscribe(({ what }) => {
-      switch (what) {
-        case 'everything':
-          this.tell('store');
-          this.tell('standing');
-          void this.ask();
+    const stop = backend().subscribe((event) => {
+      switch (event.kind) {
+        case 'changed':
+          this.changed(event.what);
           break;
-        case 'store':
-          this.soon();
+        // They are for the page that takes files.
+        case 'files_over':
+        case 'files_dropped':
           break;
       }
     });
@@ -127,6 +126,19 @@ class Happenings {
       clearTimeout(this.coming);
       this.coming = undefined;
     };
+  }
+
+  private changed(what: Changed): void {
+    switch (what) {
+      case 'everything':
+        this.tell('store');
+        this.tell('standing');
+        void this.ask();
+        break;
+      case 'store':
+        this.soon();
+        break;
+    }
   }
 
   /** Looks at what others have written, not more often than every {@link REST}, and not for nobody. */

@@ -68,7 +68,7 @@ impl Command {
     }
 
     /// Whether it may end what kept a night from getting through and only a person can end: a setting, a key,
-    /// a consent.
+    /// a consent. (That a backend answers shows that it has ended, and `backend test` writes that down itself.)
     #[must_use]
     pub const fn mends(&self) -> bool {
         matches!(

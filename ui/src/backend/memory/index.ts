@@ -136,8 +136,9 @@ export class MemoryBackend implements Backend {
     return () => this.listeners.delete(listener);
   }
 
-  private tell(): void {
-    for (const listener of this.listeners) listener({ kind: 'changed', what: 'everything' });
+  /** Tells whoever listens what happened. */
+  tell(event: BackendEvent = { kind: 'changed', what: 'everything' }): void {
+    for (const listener of this.listeners) listener(event);
   }
 
   private supervisor(): SupervisorState {
@@ -350,6 +351,7 @@ export class MemoryBackend implements Backend {
             after: made.after,
             state: made.state,
             rules: made.rules.length,
+            flags: made.flags.length,
             stale: made.state === 'pending' && !made.unchanged,
           })),
         })),
@@ -396,7 +398,7 @@ export class MemoryBackend implements Backend {
     'config show': ({ project }) => this.settings.rows(project),
     'config set': ({ key, value, for_project, project }) => {
       const refuse = (why: string): Problem => problem('setting_invalid', `${key} is ${value}, and must be ${why}.`, '`skillopt config explain` says more.');
-      if (key === 'schedule.hour' && value !== null && !(Number(value) >= 0 && Number(value) <= 23)) throw refuse('a whole number from 0 to 23');
+      if (key === 'spends.max_calls_per_night' && value !== null && !(Number(value) >= 0)) throw refuse('a whole number from 0 to 1000000');
       const row = this.settings.set(key, value ?? null, for_project ? project : null);
       if (!row) throw problem('setting_unknown', `There is no setting "${key}".`, '');
       return { ...row, file: '/home/ana/.config/skillopt/settings.toml' };
@@ -463,10 +465,10 @@ export class MemoryBackend implements Backend {
     'sleep status': ({ project }) => ({ ...STATUS, project: project ?? '', upcoming: this.runs(project ?? '').map((at) => ({ at, words: at })) }),
     'sleep dry-run': ({ project }) => preview(project ?? ''),
     handoff: ({ project }) => (project === PROJECTS.notes.root ? this.questions : { ...this.questions, pending: [] }),
-    'handoff answer': ({ id, answer }) => {
+    'handoff answer': ({ id, answer, file }) => {
       const question = this.questions.pending.find((one) => one.id === id);
       if (!question) throw problem('handoff_unknown', `No open question is called "${id}".`, '`skillopt handoff` lists the open ones.');
-      Object.assign(question, answer?.trim() ? { answered: true, refused: null } : { answered: false, refused: 'it is empty' });
+      Object.assign(question, (answer ?? file)?.trim() ? { answered: true, refused: null } : { answered: false, refused: 'it is empty' });
       return this.questions;
     },
     'data size': () => ({ database: 18_400_000, copies: 36_100_000, staging: 240_000, backups: 96_000, handoff: 41_000, log: 310_000, total: 55_187_000 }),

@@ -2,6 +2,7 @@
 import type { Strings } from './en';
 import { problems } from './problems.zh';
 import { reasons } from './reasons.zh';
+import { settings } from './settings.zh';
 
 export const zh: Strings = {
   locale: 'zh-CN',
@@ -303,6 +304,8 @@ export const zh: Strings = {
     autoAdoptWarning: '开启后：更好、没有标记、且不涉及你自己的技能的提议会不经询问直接写入。每一次都可以撤销。',
     remove: '移除此项目',
     removed: '已从列表移除；历史保留。',
+    time: '开始时间',
+    timeText: '夜间运行在一天中的这个时刻开始，本地时间。',
     one: '每行一项',
     on: '开',
     off: '关',
@@ -313,7 +316,7 @@ export const zh: Strings = {
     'reads.scope': '哪些文件夹算作本项目',
     'reads.lookback_hours': '回看多久（小时）',
     'reads.exclude': '略去',
-    'reads.max_sessions_per_night': '每晚至多会话数（0 为不限）',
+    'reads.max_sessions_per_night': '每晚至多会话数',
     'changes.skill': '改进技能',
     'changes.memory': '改进 CLAUDE.md 和 AGENTS.md',
     'changes.managed_skill_name': '托管技能的名称',
@@ -365,8 +368,6 @@ export const zh: Strings = {
     'models.optimizer_temperature': '提出修改的模型的温度',
     'models.judge_temperature': '评判的模型的温度',
     'schedule.nightly': '自动运行',
-    'schedule.hour': '小时',
-    'schedule.minute': '分钟',
     'schedule.days': '日期',
     'schedule.finish_by': '最晚结束',
     'schedule.quiet_hours': '不运行的时段',
@@ -521,7 +522,7 @@ export const zh: Strings = {
   handoff: {
     title: '问题',
     of: (name) => `${name} 的问题`,
-    text: '夜间运行在等待回答。把每个问题复制给回答者，再粘贴回答，或提供以问题命名的文件。',
+    text: '夜间运行在等待回答。把每个问题复制给回答者，再粘贴回答，或把每个回答作为以问题命名的文件提供，例如 4f0c2e9a71b3d658.md。',
     copy: '复制问题',
     question: (id) => `问题 ${id}`,
     answer: (id) => `${id} 的回答`,
@@ -536,8 +537,9 @@ export const zh: Strings = {
     emptyTitle: '没有等待的问题',
     emptyText: '使用“handoff”后端时，夜间运行把问题写在这里，由人或其他程序回答。',
     emptyAction: '前往概览',
-    drop: '带有回答的文件会从这里读取：',
+    drop: '把这样的文件拖放到这里，或放入：',
     dropUnknown: (name) => `${name} 不是以这些问题命名的。`,
+    dropMore: (count) => `另外 ${count} 个文件也不是。`,
     limit: (tokens) => `至多 ${tokens} 词元`,
     sample: (number) => `第 ${number} 份`,
   },
@@ -562,6 +564,7 @@ export const zh: Strings = {
     unknown: '它保留会话多久尚不清楚。',
     absent: (agents) => `这台电脑上没有：${agents.join('、')}`,
   },
+  about: settings,
   reason: reasons,
   problem: problems,
   keys: {
