@@ -155,7 +155,7 @@ pub async fn accept(app: &App, input: AcceptInput) -> Result<Accepted, Problem> 
 }
 
 fn unknown_provider(provider: &str) -> Problem {
-    Problem::permanent(
+    Problem::refused(
         "provider_unknown",
         format!(
             "There is no provider called \"{}\".",
@@ -244,7 +244,7 @@ pub async fn test(app: &App, input: TestInput) -> Result<Box<TestOutput>, Proble
 fn known(name: &str) -> Result<String, Problem> {
     let found = skillopt_settings::BACKENDS.word(name);
     found.ok_or_else(|| {
-        Problem::permanent(
+        Problem::refused(
             "backend_unknown",
             format!("There is no backend called \"{}\".", name.escape_debug()),
             format!(

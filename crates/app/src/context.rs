@@ -187,7 +187,7 @@ impl App {
             .zip(self.home.canonicalize().ok())
             .is_some_and(|(a, b)| a == b);
         if is_home || root.parent().is_none() {
-            return Err(Problem::permanent(
+            return Err(Problem::refused(
                 "project_is_home",
                 format!(
                     "{} is not a project: every session would belong to it.",

@@ -95,7 +95,7 @@ pub async fn purge(app: &App, input: PurgeInput) -> Result<Purged, Problem> {
         },
         (None, false, true) => store_data::Purge::Everything,
         _ => {
-            return Err(Problem::permanent(
+            return Err(Problem::refused(
                 "invalid_selection",
                 "Say what to delete: --project FOLDER for all of a project, --evidence (with --project for that of one), or --everything.",
                 "Without --yes it is only shown.",
@@ -230,7 +230,7 @@ pub async fn restore(app: &App, input: RestoreInput) -> Result<Done, Problem> {
     let database = app.paths.database();
     let named = input.from.map(|path| app.directory.join(path));
     if named.is_none() && repair::is_sound(&database) {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "database_sound",
             format!(
                 "{} is sound; there is nothing to restore.",
@@ -240,7 +240,7 @@ pub async fn restore(app: &App, input: RestoreInput) -> Result<Done, Problem> {
         ));
     }
     if let Some(copy) = named.as_ref().filter(|copy| !repair::is_sound(copy)) {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "copy_unsound",
             format!("{} is not a sound copy of our database.", copy.display()),
             "`skillopt doctor` lists the copies and which of them are sound.",

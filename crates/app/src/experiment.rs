@@ -28,7 +28,7 @@ pub struct ExperimentInput {
 /// Runs an invented user through some nights. Nothing of it stays: it has a database in memory.
 pub async fn run(app: &App, input: ExperimentInput) -> Result<Box<Experiment>, Problem> {
     let persona = Persona::from_id(&input.persona).ok_or_else(|| {
-        Problem::permanent(
+        Problem::refused(
             "persona_unknown",
             format!("There is no persona \"{}\".", input.persona.escape_debug()),
             "The personas are researcher and programmer.",

@@ -118,7 +118,7 @@ pub async fn answer(app: &App, input: AnswerInput) -> Result<Questions, Problem>
         .any(|question| question["id"] == *input.id);
     // The id becomes the name of a file: only one that we gave is used.
     if !asked || !is_id(&input.id) {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "handoff_unknown",
             format!(
                 "No open question is called \"{}\".",
@@ -156,7 +156,7 @@ fn read(file: &Path) -> Result<Vec<u8>, Problem> {
 }
 
 fn unusable(why: &str) -> Problem {
-    Problem::permanent(
+    Problem::refused(
         "handoff_answer_unusable",
         why,
         "Nothing was written; give it again.",

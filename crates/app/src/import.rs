@@ -63,7 +63,7 @@ pub async fn run(app: &App, input: ImportInput) -> Result<Imported, Problem> {
         |path| app.directory.join(path),
     );
     if !from.is_dir() {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "import_not_found",
             format!("{} is not a folder.", from.display()),
             "Name the folder of the reference system with --from.",
@@ -120,7 +120,7 @@ type Archive = BTreeMap<String, Vec<Task>>;
 
 fn archive(text: &str, path: &Path, notes: &mut Vec<String>) -> Result<Archive, Problem> {
     let state: Value = serde_json::from_str(text).map_err(|error| {
-        Problem::permanent(
+        Problem::refused(
             "import_broken",
             format!("{} cannot be read: {error}.", path.display()),
             "Nothing was taken over; the file is as it was.",
@@ -250,7 +250,7 @@ fn text(path: &Path) -> Result<Option<String>, Problem> {
         return Ok(None);
     };
     let unreadable = |why: String| {
-        Problem::permanent(
+        Problem::refused(
             "import_broken",
             format!("{} cannot be read: {why}.", path.display()),
             "Nothing was taken over; the file is as it was.",

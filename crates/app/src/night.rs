@@ -305,7 +305,7 @@ pub async fn record(app: &App, input: RecordInput) -> Result<Recorded, Problem> 
     let roles = skillopt_sleep::run::backends(&context).await?;
     let ids = roles.ids();
     if roles.simulated() || night.pins.get("backends") != Some(&ids) {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "night_not_recordable",
             format!(
                 "Night {id} was not answered by the backends its settings make now, or by no model at all."
@@ -398,7 +398,7 @@ pub async fn pause(app: &App, input: CancelInput) -> Result<Paused, Problem> {
         app.store
             .commit("order", |tx| orders::give(tx, night.id, Order::Pause))?;
     } else if night.state == State::Ended {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "night_ended",
             format!("Night {} has ended.", night.id),
             "`skillopt sleep run` begins another.",
@@ -431,7 +431,7 @@ fn unfinished(app: &App, project: Option<&Path>) -> Result<Night, Problem> {
     let mut open = app.store.read(|db| nights::unfinished(db, &project.id))?;
     let at_work = open.iter().position(|night| is_at_work(app, night));
     if open.is_empty() {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "night_unknown",
             "No night of this project is unfinished.",
             "`skillopt night list` shows the nights.",
@@ -451,7 +451,7 @@ fn which(app: &App, id: Option<i64>, project: Option<&Path>) -> Result<i64, Prob
         .store
         .read(|db| nights::list(db, Some(&project.id), 1))?;
     newest.first().map(|night| night.id).ok_or_else(|| {
-        Problem::permanent(
+        Problem::refused(
             "night_unknown",
             "This project had no night yet.",
             "Run one with `skillopt sleep run`.",

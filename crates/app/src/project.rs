@@ -140,7 +140,7 @@ fn crontab_note(changed: Result<bool, Problem>, done: &str) -> Option<String> {
 }
 
 pub(crate) fn not_registered() -> Problem {
-    Problem::permanent(
+    Problem::refused(
         "project_unknown",
         "This folder is not registered as a project.",
         "`skillopt project list` shows the registered ones; the first `skillopt sleep run` registers a folder.",

@@ -97,7 +97,7 @@ pub async fn export(app: &App, input: ExportInput) -> Result<Exported, Problem> 
         .canonicalize()
         .map(|folder| folder.join(name))
         .map_err(|error| {
-            Problem::permanent(
+            Problem::refused(
                 "report_folder_unusable",
                 format!(
                     "The report cannot be written into {}: {error}.",
@@ -113,7 +113,7 @@ pub async fn export(app: &App, input: ExportInput) -> Result<Exported, Problem> 
     } else {
         files::replace_pinned(&file, Expected::Absent, bytes, NewFile::Private).map_err(
             |problem| match &*problem.code {
-                "file_changed" => Problem::permanent(
+                "file_changed" => Problem::refused(
                     "report_exists",
                     format!("{} is there already.", to.display()),
                     "Name another file, or say that this one may be replaced.",

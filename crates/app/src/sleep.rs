@@ -480,7 +480,7 @@ fn may_replace(path: &Path) -> Result<(), Problem> {
     if there["format"] == tasks_file::FORMAT && there["reviewed"] == false {
         return Ok(());
     }
-    Err(Problem::permanent(
+    Err(Problem::refused(
         "output_exists",
         format!(
             "{} is there, and is not a tasks file that waits for its review.",

@@ -199,7 +199,7 @@ async fn make(
         }
         // §14 #15: an unknown name became a simulation silently. Settings that were loaded have none.
         unknown => {
-            return Err(Problem::permanent(
+            return Err(Problem::refused(
                 "backend_unknown",
                 format!("There is no backend called \"{unknown}\"."),
                 format!(

@@ -65,7 +65,7 @@ pub(crate) fn resumed(context: &Context, plan: &Plan) -> Result<Plan, Problem> {
         .store
         .read(|db| nights::open(db, &context.project.id, kind(plan)))?
         .ok_or_else(|| {
-            Problem::permanent(
+            Problem::refused(
                 "night_unknown",
                 "No night of this project is unfinished.",
                 "`skillopt sleep run` begins one.",
@@ -147,7 +147,7 @@ pub(crate) fn begin_or_resume(
         }
         let what = differences(&open.pins, &pins_json);
         if plan.resume {
-            return Err(Problem::permanent(
+            return Err(Problem::refused(
                 "night_changed",
                 format!("The unfinished night depends on what has changed since: {what}."),
                 "Give the flags it was begun with, or let `skillopt sleep run` begin a new one; \

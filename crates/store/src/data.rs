@@ -131,7 +131,7 @@ fn folders(paths: &Paths) -> [(&'static str, PathBuf); 3] {
 /// A folder that something is copied to: absolute, missing or empty, and not inside `data`.
 fn empty_destination(to: &Path, data: &Path) -> Result<(), Problem> {
     if !to.is_absolute() || to.starts_with(data) || data.starts_with(to) {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "destination_unusable",
             format!(
                 "{} cannot take the data: it is not a folder of its own.",
@@ -147,7 +147,7 @@ fn empty_destination(to: &Path, data: &Path) -> Result<(), Problem> {
     };
     match entries {
         None => Ok(()),
-        Some(_) => Err(Problem::permanent(
+        Some(_) => Err(Problem::refused(
             "destination_not_empty",
             format!("{} is not empty.", to.display()),
             "Name a folder that does not exist yet, or an empty one.",

@@ -93,7 +93,7 @@ fn zone(name: &str) -> Result<TimeZone, Problem> {
         return Ok(TimeZone::system());
     }
     TimeZone::get(name).map_err(|_| {
-        Problem::permanent(
+        Problem::refused(
             "time_zone_unknown",
             format!("There is no time zone \"{name}\"."),
             "Set schedule.time_zone to a name such as Europe/Paris, or leave it empty for the computer's own.",
@@ -102,7 +102,7 @@ fn zone(name: &str) -> Result<TimeZone, Problem> {
 }
 
 fn unreadable(key: &str) -> Problem {
-    Problem::permanent(
+    Problem::refused(
         "schedule_invalid",
         format!("The setting {key} cannot be read."),
         format!("`skillopt config explain {key}` says what it takes."),
