@@ -84,9 +84,11 @@ pub async fn export(app: &App, input: ToInput) -> Result<Done, Problem> {
 /// Deletes data, or shows what would be deleted.
 pub async fn purge(app: &App, input: PurgeInput) -> Result<Purged, Problem> {
     let what = match (&input.project, input.evidence, input.everything) {
-        (Some(project), false, false) => store_data::Purge::Project(registered(app, project)?),
+        (Some(project), false, false) => {
+            store_data::Purge::Project(app.registered(Some(project))?.id)
+        }
         (Some(project), true, false) => store_data::Purge::Evidence {
-            project: Some(registered(app, project)?),
+            project: Some(app.registered(Some(project))?.id),
             before: None,
         },
         (None, true, false) => store_data::Purge::Evidence {
@@ -129,13 +131,6 @@ pub async fn purge(app: &App, input: PurgeInput) -> Result<Purged, Problem> {
         message: "It was deleted.".to_owned(),
         detail: plan,
     })
-}
-
-/// The id of the project in a folder. Error: `project_unknown`.
-fn registered(app: &App, folder: &Path) -> Result<String, Problem> {
-    app.known_project(Some(folder))?
-        .map(|project| project.id)
-        .ok_or_else(crate::project::not_registered)
 }
 
 /// Hand-off folders the user placed outside the data folder; they are not ours to delete.

@@ -295,10 +295,7 @@ pub async fn record(app: &App, input: RecordInput) -> Result<Recorded, Problem> 
     let id = which(app, input.id, input.project.as_deref())?;
     let (night, project) = app.store.read(|db| {
         let night = nights::required(db, id)?;
-        let projects = skillopt_store::projects::list(db)?;
-        let project = projects
-            .into_iter()
-            .find(|project| project.id == night.project);
+        let project = skillopt_store::projects::get(db, &night.project)?;
         Ok((night, project))
     })?;
     let context = app.night(project.ok_or_else(crate::project::not_registered)?)?;
@@ -425,9 +422,7 @@ pub(crate) fn is_of(night: &Night, holder: Option<&locks::Holder>) -> bool {
 
 /// The unfinished night of a project, of whatever kind: the one that is at work, else the newest.
 fn unfinished(app: &App, project: Option<&Path>) -> Result<Night, Problem> {
-    let project = app
-        .known_project(project)?
-        .ok_or_else(crate::project::not_registered)?;
+    let project = app.registered(project)?;
     let mut open = app.store.read(|db| nights::unfinished(db, &project.id))?;
     let at_work = open.iter().position(|night| is_at_work(app, night));
     if open.is_empty() {
@@ -444,9 +439,7 @@ fn which(app: &App, id: Option<i64>, project: Option<&Path>) -> Result<i64, Prob
     if let Some(id) = id {
         return Ok(id);
     }
-    let project = app
-        .known_project(project)?
-        .ok_or_else(crate::project::not_registered)?;
+    let project = app.registered(project)?;
     let newest = app
         .store
         .read(|db| nights::list(db, Some(&project.id), 1))?;

@@ -93,9 +93,7 @@ pub async fn add(app: &App, which: Which) -> Result<ProjectRow, Problem> {
 
 /// Takes a project off the list and off the schedule.
 pub async fn remove(app: &App, which: Which) -> Result<ProjectRow, Problem> {
-    let project = app
-        .known_project(which.project.as_deref())?
-        .ok_or_else(not_registered)?;
+    let project = app.registered(which.project.as_deref())?;
     app.store
         .commit("remove project", |tx| projects::remove(tx, &project.id))?;
     let root = PathBuf::from(&project.root);

@@ -75,28 +75,34 @@ pub struct TargetRow {
 
 /// Lists proposals, newest first.
 pub async fn list(app: &App, input: ListInput) -> Result<Vec<ProposalRow>, Problem> {
-    app.listed(input.project.as_deref(), input.everywhere, |db, project| {
+    let found = app.listed(input.project.as_deref(), input.everywhere, |db, project| {
         let mut rows = Vec::new();
         for proposal in proposals::list(db, project, 500)? {
             if proposal.state == State::Draft || !(input.all || proposal.state.waits()) {
                 continue;
             }
-            let targets = proposals::targets(db, &proposal.id)?
-                .into_iter()
-                .map(|target| TargetRow {
-                    stale: is_stale(&target),
-                    id: target.target,
-                    path: target.live_path,
-                    before: target.before,
-                    after: target.after,
-                    state: target.state,
-                    rules: target.edits.len(),
-                })
-                .collect();
-            rows.push(ProposalRow { proposal, targets });
+            let targets = proposals::targets(db, &proposal.id)?;
+            rows.push((proposal, targets));
         }
         Ok(rows)
-    })
+    })?;
+    // The files are looked at when nobody waits for the database any more.
+    let rows = found.into_iter().map(|(proposal, targets)| ProposalRow {
+        proposal,
+        targets: targets
+            .into_iter()
+            .map(|target| TargetRow {
+                stale: is_stale(&target),
+                id: target.target,
+                path: target.live_path,
+                before: target.before,
+                after: target.after,
+                state: target.state,
+                rules: target.edits.len(),
+            })
+            .collect(),
+    });
+    Ok(rows.collect())
 }
 
 /// Which proposal; the newest that waits when empty, or else the newest.
@@ -330,9 +336,7 @@ fn newest_decided(
     app: &App,
     project: Option<&std::path::Path>,
 ) -> Result<Option<(Context, String)>, Problem> {
-    let project = app
-        .known_project(project)?
-        .ok_or_else(crate::project::not_registered)?;
+    let project = app.registered(project)?;
     let newest = app
         .store
         .read(|db| proposals::list(db, Some(&project.id), 50))?
@@ -573,9 +577,7 @@ pub struct RolledBack {
 pub async fn rollback(app: &App, input: RollbackInput) -> Result<Box<RolledBack>, Problem> {
     let project = match &input.id {
         Some(id) => project_of(app, id)?,
-        None => app
-            .known_project(input.project.as_deref())?
-            .ok_or_else(crate::project::not_registered)?,
+        None => app.registered(input.project.as_deref())?,
     };
     let context = app.night_under(project, Settings::default());
     let (id, plan) = adopt::rollback_plan(&context, input.id.as_deref())?;
@@ -603,9 +605,7 @@ fn find(
     if let Some(id) = id {
         return Ok((app.night(project_of(app, id)?)?, id.to_owned()));
     }
-    let project = app
-        .known_project(project)?
-        .ok_or_else(crate::project::not_registered)?;
+    let project = app.registered(project)?;
     let newest = app
         .store
         .read(|db| proposals::newest_waiting(db, &project.id))?;
