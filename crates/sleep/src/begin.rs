@@ -35,7 +35,9 @@ pub(crate) struct Pins {
 /// Name of the event that a night came to its limits.
 pub(crate) const SPENT: &str = "night/limits_reached";
 
-pub(crate) fn is_budget(code: &str) -> bool {
+/// Whether a problem of this code is a limit of the night.
+#[must_use]
+pub fn is_budget(code: &str) -> bool {
     code.starts_with("budget_")
 }
 
