@@ -72,9 +72,8 @@ impl Shell {
 /// its new place is tried again, and says why.
 fn follow_the_data(opened: &mut Result<App, Problem>) {
     let Ok(app) = opened else { return };
-    let moved = surroundings::paths().is_ok_and(|paths| paths.data != app.paths.data);
-    if moved {
-        *opened = surroundings::app();
+    if app.has_moved() {
+        *opened = app.followed();
     }
 }
 
@@ -103,11 +102,7 @@ pub(crate) async fn execute(
     // Commands read files, and do not move between threads while they wait.
     let done = tokio::task::spawn_blocking(move || {
         let app = shell.app()?;
-        let output = runtime.block_on(commands::execute(&app, command));
-        if writes {
-            skillopt_app::supervisor::look_again(&app);
-        }
-        output
+        runtime.block_on(commands::execute(&app, command))
     })
     .await;
     if writes {

@@ -251,15 +251,8 @@ impl Host {
     /// Says what the last start left unfinished and this one took back.
     fn say_recovered(&mut self) {
         for recovered in std::mem::take(&mut self.app.recovered) {
-            let proposal = &recovered.proposal;
-            said::say(format_args!(
-                "An adoption of {proposal} that was cut short was taken back."
-            ));
-            for path in &recovered.left {
-                said::say(format_args!(
-                    "{} was changed meanwhile and was left as it is.",
-                    path.display()
-                ));
+            for sentence in recovered.sentences() {
+                said::say(sentence);
             }
             let mut card = Card::saying(
                 self.words.say("notice_recovered"),
@@ -267,7 +260,7 @@ impl Host {
             );
             card.buttons = vec![(
                 self.words.say("review"),
-                Order::Open(Place::Review(Some(proposal.clone()))),
+                Order::Open(Place::Review(Some(recovered.proposal))),
             )];
             self.card(card);
         }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use skillopt_app::commands::{self, Command, Output};
 use skillopt_app::sleep::RunInput;
-use skillopt_app::{Problem, Retry, signals};
+use skillopt_app::{Problem, program, signals};
 
 use crate::surroundings;
 
@@ -17,11 +17,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         }
         Err(problem) => {
             println!("{}", problem.as_json());
-            // As the command line ends: what can be tried later is no failure.
-            ExitCode::from(match problem.retry {
-                Retry::Temporary => 75,
-                Retry::Permanent => 1,
-            })
+            ExitCode::from(program::exit_code(&problem))
         }
     }
 }
@@ -30,7 +26,7 @@ fn tonight(words: &[String]) -> Result<(String, u8), Problem> {
     let input: RunInput = match words {
         [text] => serde_json::from_str(text).map_err(|error| crate::asked::unreadable(&error))?,
         _ => {
-            return Err(Problem::permanent(
+            return Err(Problem::refused(
                 "usage",
                 "A night takes one request.",
                 "Use `skillopt sleep run`.",
@@ -38,25 +34,10 @@ fn tonight(words: &[String]) -> Result<(String, u8), Problem> {
         }
     };
     let app = surroundings::app()?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            Problem::temporary(
-                "runtime_failed",
-                format!("No threads could be started: {error}."),
-                "Try again.",
-            )
-        })?;
+    let runtime = program::runtime()?;
     let cancel = app.cancel.clone();
     runtime.block_on(async {
-        let stop = tokio::spawn(async move {
-            signals::told_to_end().await;
-            cancel.cancel();
-            signals::told_again().await;
-            cancel.drop_all();
-        });
+        let stop = tokio::spawn(signals::stop(cancel));
         let output = commands::execute(&app, Command::SleepRun(input)).await;
         stop.abort();
         match output? {

@@ -1,18 +1,12 @@
 //! What this process is started with: environment, folders.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use skillopt_app::Problem;
 use skillopt_app::context::App;
+use skillopt_app::program::environment;
 use skillopt_app::types::{Keyring, Paths, SystemClock};
-
-fn environment() -> BTreeMap<String, String> {
-    std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect()
-}
 
 /// Our folders.
 pub(crate) fn paths() -> Result<Paths, Problem> {

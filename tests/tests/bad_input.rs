@@ -86,14 +86,90 @@ fn unknown_backends_and_wrong_values_are_refused() {
     );
     let later = home.run(&["sleep", "run", "--gate-mode", "confident"]);
     assert_eq!(later.code, 2);
-    assert!(
-        later.err.contains("not in this version") || later.err.contains("this version"),
-        "{}",
-        later.err
+    let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+    assert_eq!(
+        first(&later.err),
+        "gate.mode (set by --gate-mode) is \"confident\", which this version does not have: it takes strict or off.",
     );
-    let flag = home.run(&["sleep", "run", "--opencode-tool-replay"]);
-    assert_eq!(flag.code, 2);
-    assert!(flag.err.contains("not in this version"), "{}", flag.err);
+    for (flag, sentence) in [
+        (
+            "--opencode-tool-replay",
+            "There is no flag --opencode-tool-replay; the setting is now replays.tools.",
+        ),
+        (
+            "--vscode-workspace-storage",
+            "There is no flag --vscode-workspace-storage: reads.vscode_home names the folder above User/workspaceStorage.",
+        ),
+        (
+            "--copilot-cli-session-store",
+            "There is no flag --copilot-cli-session-store: reads.copilot_home names the folder it lies in.",
+        ),
+    ] {
+        let words = ["sleep", "run", flag, "x"];
+        refuses(&home, &words, "usage", 2);
+        assert_eq!(first(&home.run(&words).err), sentence);
+    }
+    let misspelt = home.run(&["sleep", "run", "--no-such-flag"]);
+    assert_eq!(misspelt.code, 2);
+    assert!(
+        misspelt.err.contains("'--no-such-flag'"),
+        "{}",
+        misspelt.err
+    );
+}
+
+#[test]
+fn what_is_asked_for_wrongly_ends_as_wrong_usage() {
+    let home = Home::with_sample(PROGRAM);
+    assert_eq!(home.run(&["project", "add"]).code, 0);
+    let odd = home.path().join("odd");
+    fs::create_dir(&odd).unwrap();
+    fs::write(odd.join("config.json"), "{").unwrap();
+    for (words, code) in [
+        (&["pause", "a while"][..], "pause_unreadable"),
+        (
+            &["handoff", "answer", "0123456789abcdef", "answer.md"],
+            "handoff_unknown",
+        ),
+        (
+            &["import", "--from", odd.to_str().unwrap(), "--yes"],
+            "import_broken",
+        ),
+        (&["proposal", "show", "nothing"], "proposal_unknown"),
+        (&["night", "show", "7"], "night_unknown"),
+        (&["man", "nothing"], "usage"),
+    ] {
+        refuses(&home, words, code, 2);
+    }
+}
+
+#[test]
+fn what_a_night_cannot_read_of_earlier_ones_is_said() {
+    let home = Home::with_sample(PROGRAM);
+    assert_eq!(home.run(&["sleep", "run"]).code, 0);
+    let database = rusqlite::Connection::open(home.data().join("skillopt.db")).unwrap();
+    let changed = database.execute("UPDATE cluster_text SET body = '{}'", []);
+    let requests = changed.unwrap();
+    assert!(requests > 1, "{requests}");
+    let preview = home.run(&["sleep", "dry-run", "--json"]).json();
+    let said = format!("{requests} requests of earlier nights cannot be read any more");
+    assert!(preview["notes"].to_string().contains(&said), "{preview}");
+
+    // Without what was rejected before, the same would be proposed again and again.
+    let home = Home::with_sample(PROGRAM);
+    assert_eq!(home.run(&["project", "add"]).code, 0);
+    let database = rusqlite::Connection::open(home.data().join("skillopt.db")).unwrap();
+    let odd = "INSERT INTO rejected_edit (project, target, key, edit, rejected_by, reason, at) \
+               SELECT id, target, 'k', '{}', 'user', 'no', 0 FROM project, \
+               (SELECT 'claude:skill' AS target UNION SELECT 'claude:memory')";
+    assert_eq!(database.execute(odd, []).unwrap(), 2);
+    let ran = home.run(&["sleep", "run", "--json"]);
+    assert_eq!(
+        (ran.code, ran.json()["problem"]["code"].as_str()),
+        (1, Some("stored_value_unreadable")),
+        "{}",
+        ran.out
+    );
 }
 
 #[test]
@@ -469,6 +545,9 @@ fn an_experiment_calls_no_model_unasked() {
         ("models.endpoint", server.url().as_str()),
         ("models.target_backend", "openai_compatible"),
         ("models.optimizer_backend", "openai_compatible"),
+        ("models.judge_backend", "openai_compatible"),
+        ("models.judge_model", "dearest of all"),
+        ("models.judge_api_key_env", "A_VARIABLE_THAT_IS_NOT_SET"),
         ("models.model", "dear"),
         ("models.target_model", "dearer"),
         ("models.optimizer_model", "dearest"),

@@ -16,11 +16,11 @@ fn code_at(text: &str) -> Option<&str> {
     (code.len() > 1 && code.chars().all(letters)).then_some(code)
 }
 
-/// Codes of public errors in a source file: the first argument of `permanent(` and `temporary(`,
+/// Codes of public errors in a source file: the first argument of `permanent(`, `refused(` and `temporary(`,
 /// and what stands on the right of the arms of a function called `code`.
 fn codes(text: &str, found: &mut BTreeSet<String>) {
     let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
-    for word in ["permanent(", "temporary("] {
+    for word in ["permanent(", "refused(", "temporary("] {
         for (position, _) in text.match_indices(word) {
             found.extend(code_at(&text[position + word.len()..]).map(str::to_owned));
         }
@@ -175,14 +175,14 @@ fn the_types_of_the_window_are_those_of_the_commands() {
 
 #[test]
 fn codes_are_found_where_they_are_given() {
-    let text = "Problem::permanent(\n    \"a_code\", format!(\"x\"))\nself.temporary(\"other\", \"\")\n\
+    let text = "Problem::permanent(\n    \"a_code\", format!(\"x\"))\nProblem::refused(\"refused_one\", \"\")\nself.temporary(\"other\", \"\")\n\
                 fn code(&self) -> &'static str {\n match self {\n Self::A => \"third\",\n }\n    }\n\
                 x => \"not_one\"\n#[cfg(test)]\nmod tests { Problem::permanent(\"only_a_test\") }";
     let mut found = BTreeSet::new();
     codes(text, &mut found);
     assert_eq!(
         found.into_iter().collect::<Vec<_>>(),
-        ["a_code", "other", "third"]
+        ["a_code", "other", "refused_one", "third"]
     );
 }
 

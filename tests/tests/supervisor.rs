@@ -396,6 +396,62 @@ async fn a_night_whose_process_dies_is_tried_again_given_up_and_told_after_three
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_end_that_cannot_be_written_down_is_told_as_long_as_it_cannot() {
+    let place = Place::new();
+    place.register();
+    let database = rusqlite::Connection::open(place.app().paths.database()).expect("the database");
+    let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON scheduled_night \
+                  BEGIN SELECT RAISE(ABORT, 'nothing more fits'); END;";
+    database.execute_batch(refuse).expect("a trigger");
+    let supervisor = Supervisor::start(place.app(), launch("/bin/false"));
+    until(&supervisor, is_here).await;
+    place.go_to(&supervisor, "2026-06-10T03:17:00Z");
+    until(&supervisor, |state| state.trouble.is_some()).await;
+    // Later looks, which see something new, say so as well.
+    place.register_at(&place.home.path().join("another"));
+    supervisor.poke();
+    let state = until(&supervisor, |state| state.projects.len() == 2).await;
+    let trouble = state.trouble.clone().expect("the trouble stays");
+    assert!(trouble.contains("nothing more fits"), "{trouble}");
+    assert_eq!(state.overall, Overall::Attention);
+    assert_eq!(
+        state.first_line,
+        FirstLine::Trouble { reason: trouble },
+        "{state:#?}"
+    );
+    supervisor.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn data_that_were_moved_and_cannot_be_opened_are_told_and_the_old_ones_left_alone() {
+    let mut place = Place::new();
+    // The folder that a move decides, not a variable.
+    place.set("DATA_DIR", "");
+    let project = place.register();
+    let paths = place.app().paths;
+    let supervisor = Supervisor::start(place.app(), launch("/bin/false"));
+    until(&supervisor, is_here).await;
+    let elsewhere = place.home.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).expect("a folder");
+    std::fs::write(elsewhere.join("skillopt.db"), vec![7; 8_192]).expect("no database");
+    std::fs::write(paths.location(), elsewhere.to_str().expect("text")).expect("a location");
+    // Its night is due, and must not begin over data that are only a copy by now.
+    place.go_to(&supervisor, "2026-06-10T03:17:00Z");
+    let state = until(&supervisor, |state| state.trouble.is_some()).await;
+    assert_eq!(state.overall, Overall::Attention, "{state:#?}");
+    std::fs::remove_file(elsewhere.join("skillopt.db")).expect("removed");
+    supervisor.poke();
+    let state = until(&supervisor, |state| {
+        is_here(state) && state.trouble.is_none()
+    })
+    .await;
+    assert_eq!(state.projects, [], "the new data have none");
+    supervisor.shutdown().await;
+    std::fs::remove_file(paths.location()).expect("removed");
+    assert_eq!(place.rows(&project), []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_night_is_cancelled_for_good() {
     let mut place = Place::new();
     let server = StubServer::start();

@@ -1,7 +1,7 @@
 //! Backends: which there are, and whether they work.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -12,14 +12,16 @@ use skillopt_models::path::{PathOptions, Roles};
 use skillopt_models::roles::judge;
 use skillopt_models::trial::{self, Trial};
 use skillopt_models::{Backend, Prices, Surroundings, Terms, catalogue, handoff_folder, terms};
-use skillopt_settings::{Layer, Layers, Settings};
-use skillopt_store::{projects, scheduled};
+use skillopt_settings::{Layer, Layers, Row, Settings};
+use skillopt_store::projects::{self, Project};
+use skillopt_store::scheduled;
 
 use crate::context::App;
 
 mod choose;
 mod servers;
 
+pub(crate) use choose::is_of_one_side;
 pub use choose::{Changed, Chosen, UseInput, choose};
 pub(crate) use servers::on_this_computer;
 pub use servers::servers;
@@ -62,7 +64,7 @@ pub struct BackendRow {
 
 /// Lists every backend and what is missing for it. Asks no model.
 pub async fn list(app: &App, input: ListInput) -> Result<Vec<BackendRow>, Problem> {
-    let around = Around::new(app, input.project).await?;
+    let around = Around::with_judge(app, input.project).await?;
     let mut rows = Vec::new();
     for entry in catalogue::BACKENDS {
         let uses = around.uses_of(entry.name);
@@ -124,9 +126,9 @@ pub struct Accepted {
 ///
 /// Errors: `provider_unknown`, those of the settings and, when none is named, of the backends.
 pub async fn accept(app: &App, input: AcceptInput) -> Result<Accepted, Problem> {
-    let around = Around::new(app, input.project).await?;
     let mut added = Vec::new();
     if input.providers.is_empty() {
+        let around = Around::with_judge(app, input.project).await?;
         for used in &around.used {
             let made = around.make(&used.name, Some(used)).await?;
             added.extend(made.terms());
@@ -157,7 +159,7 @@ pub async fn accept(app: &App, input: AcceptInput) -> Result<Accepted, Problem> 
 }
 
 fn unknown_provider(provider: &str) -> Problem {
-    Problem::permanent(
+    Problem::refused(
         "provider_unknown",
         format!(
             "There is no provider called \"{}\".",
@@ -217,7 +219,7 @@ pub struct TestOutput {
 ///
 /// Errors: `backend_unknown`, and those of the settings; what is wrong with a backend is data.
 pub async fn test(app: &App, input: TestInput) -> Result<Box<TestOutput>, Problem> {
-    let around = Around::new(app, input.project).await?;
+    let around = Around::with_judge(app, input.project).await?;
     let mut tested = Vec::new();
     match input.backend {
         // Each is asked, also when sides are one backend with two models.
@@ -289,7 +291,7 @@ fn asking(settings: &Settings) -> Option<Map<String, Value>> {
 fn known(name: &str) -> Result<String, Problem> {
     let found = skillopt_settings::BACKENDS.word(name);
     found.ok_or_else(|| {
-        Problem::permanent(
+        Problem::refused(
             "backend_unknown",
             format!("There is no backend called \"{}\".", name.escape_debug()),
             format!(
@@ -322,14 +324,22 @@ struct Around<'a> {
     used: Vec<Used>,
 }
 
+/// The project that is meant, if it is registered, and the settings that hold there. A folder that is no
+/// project, such as the home folder, has the user's settings.
+fn settings_of(app: &App, project: Option<&Path>) -> Result<(Option<Project>, Settings), Problem> {
+    let project = match project {
+        Some(named) => app.known_project(Some(named))?,
+        None => app.known_project(None).ok().flatten(),
+    };
+    let settings = app.settings(project.as_ref())?.settings;
+    Ok((project, settings))
+}
+
 impl<'a> Around<'a> {
-    async fn new(app: &'a App, project: Option<PathBuf>) -> Result<Self, Problem> {
-        // A folder that is no project, such as the home folder, has the user's settings.
-        let project = match project {
-            Some(named) => app.known_project(Some(&named))?,
-            None => app.known_project(None).ok().flatten(),
-        };
-        let settings = app.settings(project.as_ref())?.settings;
+    /// The backends of a night, with the judge that one would find. Starts agents and asks servers only for
+    /// what they can do.
+    async fn with_judge(app: &'a App, project: Option<PathBuf>) -> Result<Self, Problem> {
+        let (project, settings) = settings_of(app, project.as_deref())?;
         let id = project.as_ref().map_or("test", |project| &project.id);
         let mut around = Self {
             handoff: handoff_folder(&settings, &app.paths, id, &app.directory),
@@ -400,52 +410,13 @@ impl<'a> Around<'a> {
     /// The settings with another backend. What belongs to the configured one (its address, its key, its
     /// model) is not given to another company, unless the user says so here and now.
     fn settings_for_another(&self, name: &str) -> Settings {
-        let usual = Settings::default();
-        let given = |flag: &str| self.app.flags.iter().any(|(known, _)| known == flag);
-        let keep = |flag: &str, value: &String| {
-            if given(flag) {
-                value.clone()
-            } else {
-                String::new()
-            }
-        };
-        Settings {
-            backend: name.to_owned(),
-            model: keep("model", &self.settings.model),
-            endpoint: keep("endpoint", &self.settings.endpoint),
-            api_key_env: keep("api-key-env", &self.settings.api_key_env),
-            reasoning_effort: keep("reasoning-effort", &self.settings.reasoning_effort),
-            target_backend: usual.target_backend,
-            target_model: usual.target_model,
-            target_endpoint: usual.target_endpoint,
-            target_api_key_env: usual.target_api_key_env,
-            target_api: usual.target_api,
-            target_reasoning_effort: usual.target_reasoning_effort,
-            target_thinking: usual.target_thinking,
-            target_reply_tokens: usual.target_reply_tokens,
-            target_temperature: usual.target_temperature,
-            optimizer_backend: usual.optimizer_backend,
-            optimizer_model: usual.optimizer_model,
-            optimizer_endpoint: usual.optimizer_endpoint,
-            optimizer_api_key_env: usual.optimizer_api_key_env,
-            optimizer_api: usual.optimizer_api,
-            optimizer_reasoning_effort: usual.optimizer_reasoning_effort,
-            optimizer_thinking: usual.optimizer_thinking,
-            optimizer_context_tokens: usual.optimizer_context_tokens,
-            optimizer_reply_tokens: usual.optimizer_reply_tokens,
-            optimizer_temperature: usual.optimizer_temperature,
-            judge_backend: usual.judge_backend,
-            judge_model: usual.judge_model,
-            judge_endpoint: usual.judge_endpoint,
-            judge_api_key_env: usual.judge_api_key_env,
-            judge_api: usual.judge_api,
-            judge_reasoning_effort: usual.judge_reasoning_effort,
-            judge_thinking: usual.judge_thinking,
-            judge_context_tokens: usual.judge_context_tokens,
-            judge_reply_tokens: usual.judge_reply_tokens,
-            judge_temperature: usual.judge_temperature,
-            ..self.settings.clone()
+        let given = |row: &Row| self.app.flags.iter().any(|(flag, _)| flag == row.flag);
+        let mut settings = self.settings.clone();
+        for row in choose::belonging().filter(|row| is_of_one_side(row) || !given(row)) {
+            settings.reset(row);
         }
+        name.clone_into(&mut settings.backend);
+        settings
     }
 
     async fn test(&self, name: &str, used: Option<&Used>) -> Result<Tested, Problem> {

@@ -8,6 +8,7 @@ use skillopt_core::Problem;
 use skillopt_store::scheduled;
 
 use crate::context::App;
+use crate::supervisor;
 
 macro_rules! commands {
     ($($(#[doc = $doc:literal])+ $variant:ident $name:literal : $input:ty => $output:ty = $run:path;)+) => {
@@ -42,16 +43,20 @@ macro_rules! commands {
             $(interface.command::<$input, $output>($name, concat!($($doc),+).trim());)+
         }
 
-        /// Carries out a command.
+        /// Carries out a command; whoever supervises looks again when it may have written something.
         pub async fn execute(app: &App, command: Command) -> Result<Output, Problem> {
-            let mends = command.mends();
+            let (mends, writes) = (command.mends(), command.writes());
             let output = match command {
                 $(Command::$variant(input) => $run(app, input).await.map(Output::$variant),)+
-            }?;
-            if mends {
+            };
+            if mends && output.is_ok() {
                 app.store.commit("mended", |tx| scheduled::mended(tx, None, ""))?;
             }
-            Ok(output)
+            // Also after what failed: some of it may be done.
+            if writes {
+                supervisor::look_again(app);
+            }
+            output
         }
     };
 }

@@ -124,7 +124,7 @@ pub async fn set(app: &App, input: SetInput) -> Result<SettingRow, Problem> {
         .into_iter()
         .find(|candidate| candidate.key == row)
         .ok_or_else(|| {
-            Problem::permanent(
+            Problem::refused(
                 "setting_unknown",
                 format!("There is no setting \"{}\".", input.key.escape_debug()),
                 "`skillopt config show` lists all of them.",
@@ -156,7 +156,7 @@ pub(crate) fn change(
     let (before, expected) = match &pinned {
         Some(pinned) => (
             std::str::from_utf8(&pinned.bytes).map_err(|_| {
-                Problem::permanent(
+                Problem::refused(
                     "config_broken",
                     format!("{} is not UTF-8 text.", file.display()),
                     "Save it as UTF-8; nothing was changed.",

@@ -83,6 +83,27 @@ impl App {
         })
     }
 
+    /// Whether the data is somewhere else by now: what was opened is then a copy that nobody looks at.
+    #[must_use]
+    pub fn has_moved(&self) -> bool {
+        Paths::from_env(&self.environment).is_ok_and(|paths| paths.data != self.paths.data)
+    }
+
+    /// The same context over the data where they are now. Errors as [`open`](Self::open).
+    pub fn followed(&self) -> Result<Self, Problem> {
+        let opened = Self::open(
+            (*self.environment).clone(),
+            self.directory.clone(),
+            Arc::clone(&self.clock),
+        )?;
+        Ok(Self {
+            store: opened.store,
+            paths: opened.paths,
+            recovered: opened.recovered,
+            ..self.clone()
+        })
+    }
+
     fn over(
         store: Store,
         environment: BTreeMap<String, String>,
@@ -148,6 +169,14 @@ impl App {
         self.store.read(|db| projects::find(db, &root))
     }
 
+    /// The project of a command that registers none.
+    ///
+    /// Errors: `project_unknown`, `project_is_home`.
+    pub(crate) fn registered(&self, named: Option<&Path>) -> Result<Project, Problem> {
+        self.known_project(named)?
+            .ok_or_else(crate::project::not_registered)
+    }
+
     /// What `list` gives for every project (`None`), or for one; nothing for a folder that is not registered.
     pub(crate) fn listed<T>(
         &self,
@@ -187,7 +216,7 @@ impl App {
             .zip(self.home.canonicalize().ok())
             .is_some_and(|(a, b)| a == b);
         if is_home || root.parent().is_none() {
-            return Err(Problem::permanent(
+            return Err(Problem::refused(
                 "project_is_home",
                 format!(
                     "{} is not a project: every session would belong to it.",

@@ -84,9 +84,11 @@ pub async fn export(app: &App, input: ToInput) -> Result<Done, Problem> {
 /// Deletes data, or shows what would be deleted.
 pub async fn purge(app: &App, input: PurgeInput) -> Result<Purged, Problem> {
     let what = match (&input.project, input.evidence, input.everything) {
-        (Some(project), false, false) => store_data::Purge::Project(registered(app, project)?),
+        (Some(project), false, false) => {
+            store_data::Purge::Project(app.registered(Some(project))?.id)
+        }
         (Some(project), true, false) => store_data::Purge::Evidence {
-            project: Some(registered(app, project)?),
+            project: Some(app.registered(Some(project))?.id),
             before: None,
         },
         (None, true, false) => store_data::Purge::Evidence {
@@ -95,7 +97,7 @@ pub async fn purge(app: &App, input: PurgeInput) -> Result<Purged, Problem> {
         },
         (None, false, true) => store_data::Purge::Everything,
         _ => {
-            return Err(Problem::permanent(
+            return Err(Problem::refused(
                 "invalid_selection",
                 "Say what to delete: --project FOLDER for all of a project, --evidence (with --project for that of one), or --everything.",
                 "Without --yes it is only shown.",
@@ -129,13 +131,6 @@ pub async fn purge(app: &App, input: PurgeInput) -> Result<Purged, Problem> {
         message: "It was deleted.".to_owned(),
         detail: plan,
     })
-}
-
-/// The id of the project in a folder. Error: `project_unknown`.
-fn registered(app: &App, folder: &Path) -> Result<String, Problem> {
-    app.known_project(Some(folder))?
-        .map(|project| project.id)
-        .ok_or_else(crate::project::not_registered)
 }
 
 /// Hand-off folders the user placed outside the data folder; they are not ours to delete.
@@ -230,7 +225,7 @@ pub async fn restore(app: &App, input: RestoreInput) -> Result<Done, Problem> {
     let database = app.paths.database();
     let named = input.from.map(|path| app.directory.join(path));
     if named.is_none() && repair::is_sound(&database) {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "database_sound",
             format!(
                 "{} is sound; there is nothing to restore.",
@@ -240,7 +235,7 @@ pub async fn restore(app: &App, input: RestoreInput) -> Result<Done, Problem> {
         ));
     }
     if let Some(copy) = named.as_ref().filter(|copy| !repair::is_sound(copy)) {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "copy_unsound",
             format!("{} is not a sound copy of our database.", copy.display()),
             "`skillopt doctor` lists the copies and which of them are sound.",

@@ -58,7 +58,7 @@ pub async fn demo(app: &App, input: DemoInput) -> Result<Box<Demonstration>, Pro
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
     };
     if !is_empty {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "demo_folder_unusable",
             format!("{} is not a new or empty folder.", home.display()),
             "Name a new folder, or none.",

@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skillopt_core::Problem;
 use skillopt_core::text::counted;
-use skillopt_sleep::{harvesting, preview, targets};
+use skillopt_sleep::preview::{self, Material};
+use skillopt_sleep::{harvesting, targets};
 use skillopt_store::{Paths, repair};
+use skillopt_transcripts::Harvest;
 
 use crate::backend;
 use crate::context::App;
@@ -102,19 +104,28 @@ pub async fn doctor(app: &App, input: DoctorInput) -> Result<Diagnosis, Problem>
         Err((subject, problem)) => findings.push(bad(subject, &problem)),
         Ok(context) => {
             findings.push(good("settings", "The settings can be read.", Value::Null));
-            findings.extend(sessions::findings(&context));
+            let harvest = match sessions::look(&context) {
+                Ok((found, within)) => {
+                    findings.extend(found);
+                    Some(within)
+                }
+                Err(problem) => {
+                    findings.push(bad("sessions", &problem));
+                    None
+                }
+            };
             findings.push(documents(&context));
             findings.push(local_servers(&app, &context).await);
             findings.push(backends(&context, input.as_scheduled).await);
-            tonight = Some(context);
+            tonight = harvest.map(|harvest| (context, harvest));
         }
     }
     let first_bad = findings
         .iter()
         .find(|finding| finding.health == Health::Bad);
     let healthy = first_bad.is_none();
-    let tonight = match (first_bad, &tonight) {
-        (None, Some(context)) => expected(context).await,
+    let tonight = match (first_bad, tonight) {
+        (None, Some((context, harvest))) => expected(&context, harvest).await,
         (Some(finding), _) => format!("fail: {}", finding.message),
         (None, None) => "fail.".to_owned(),
     };
@@ -126,8 +137,9 @@ pub async fn doctor(app: &App, input: DoctorInput) -> Result<Diagnosis, Problem>
 }
 
 /// What a night would do now, when nothing stands in its way.
-async fn expected(context: &skillopt_sleep::Context) -> String {
-    let preview = match preview::preview(context, None, false).await {
+async fn expected(context: &skillopt_sleep::Context, harvest: Harvest) -> String {
+    let material = Material::Harvested(Box::new(harvest));
+    let preview = match preview::preview(context, material, false).await {
         Ok(preview) => preview,
         Err(stop) => return format!("stop: {}", as_problem(stop).message),
     };

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use skillopt_core::Problem;
 use skillopt_core::personas::Persona;
+use skillopt_settings::ROWS;
 use skillopt_sleep::experiment::{self, Experiment};
 use skillopt_store::{Store, projects};
 
+use crate::backend::is_of_one_side;
 use crate::context::App;
 use crate::sleep::as_problem;
 
@@ -28,7 +30,7 @@ pub struct ExperimentInput {
 /// Runs an invented user through some nights. Nothing of it stays: it has a database in memory.
 pub async fn run(app: &App, input: ExperimentInput) -> Result<Box<Experiment>, Problem> {
     let persona = Persona::from_id(&input.persona).ok_or_else(|| {
-        Problem::permanent(
+        Problem::refused(
             "persona_unknown",
             format!("There is no persona \"{}\".", input.persona.escape_debug()),
             "The personas are researcher and programmer.",
@@ -44,20 +46,16 @@ pub async fn run(app: &App, input: ExperimentInput) -> Result<Box<Experiment>, P
     }
     .night(project)?;
     let asked = |name: &str| app.flags.iter().any(|(flag, _)| flag == name);
-    // Settings made for real nights must not let an experiment call a paid model.
+    // Settings made for real nights must not let an experiment call a paid model, and what they say of one
+    // side must not reach the backend that was asked for here.
     let settings = &mut context.settings;
     if !asked("backend") {
         "persona-sim".clone_into(&mut settings.backend);
     }
-    for (flag, setting) in [
-        ("target-backend", &mut settings.target_backend),
-        ("optimizer-backend", &mut settings.optimizer_backend),
-        ("model", &mut settings.model),
-        ("target-model", &mut settings.target_model),
-        ("optimizer-model", &mut settings.optimizer_model),
-    ] {
-        if !asked(flag) {
-            setting.clear();
+    for row in ROWS {
+        let of_real_nights = row.key == "models.model" || is_of_one_side(row);
+        if of_real_nights && !asked(row.flag) {
+            settings.reset(row);
         }
     }
     experiment::run(&context, persona, input.nights, input.limit_tasks)

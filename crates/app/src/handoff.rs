@@ -1,6 +1,8 @@
 //! Hand-off: the questions that wait for a person or another program.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +15,9 @@ use skillopt_store::projects::Project;
 
 use crate::context::App;
 use crate::project::Which;
+
+/// The longest list of questions that is read, in bytes: a night of many long ones has some megabytes.
+const LARGEST_LIST: usize = 64 << 20;
 
 /// The open questions of a project.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -37,9 +42,7 @@ pub struct Questions {
 
 /// Shows the open questions.
 pub async fn questions(app: &App, which: Which) -> Result<Questions, Problem> {
-    let project = app
-        .known_project(which.project.as_deref())?
-        .ok_or_else(crate::project::not_registered)?;
+    let project = app.registered(which.project.as_deref())?;
     of(app, project)
 }
 
@@ -58,10 +61,13 @@ fn of(app: &App, project: Project) -> Result<Questions, Problem> {
         Path::new(&context.project.root),
     );
     let file = folder.join("pending.json");
-    let mut pending = match std::fs::read(&file) {
+    let mut pending = match at_most(&file, LARGEST_LIST) {
+        Ok(bytes) if bytes.len() > LARGEST_LIST => {
+            return Err(broken(&file, "it has more than 64 MiB"));
+        }
         Ok(bytes) => open_questions(&bytes)
             .ok_or_else(|| broken(&file, "it is not a list of questions as a night writes it"))?,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         Err(error) => return Err(broken(&file, &error.to_string())),
     };
     let answers = folder.join("answers");
@@ -118,7 +124,7 @@ pub async fn answer(app: &App, input: AnswerInput) -> Result<Questions, Problem>
         .any(|question| question["id"] == *input.id);
     // The id becomes the name of a file: only one that we gave is used.
     if !asked || !is_id(&input.id) {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "handoff_unknown",
             format!(
                 "No open question is called \"{}\".",
@@ -129,7 +135,10 @@ pub async fn answer(app: &App, input: AnswerInput) -> Result<Questions, Problem>
     }
     let text = match (input.answer, input.file) {
         (Some(answer), None) => answer.into_bytes(),
-        (None, Some(file)) => read(&app.directory.join(file))?,
+        (None, Some(file)) => {
+            let file = app.directory.join(file);
+            read(&file)?
+        }
         (None, None) | (Some(_), Some(_)) => {
             return Err(unusable("Give the answer or a file with it, one of them."));
         }
@@ -178,12 +187,20 @@ fn read(file: &Path) -> Result<Vec<u8>, Problem> {
     read.ok_or_else(|| unusable(format!("{} is no longer there.", file.display())))
 }
 
+/// What is in a file, but no more than shows that it has more than `most` bytes.
+fn at_most(file: &Path, most: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let opened = File::open(file)?;
+    opened.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 fn too_long() -> Problem {
     unusable("An answer has at most 1 MiB.")
 }
 
 fn unusable(why: impl Into<String>) -> Problem {
-    Problem::permanent(
+    Problem::refused(
         "handoff_answer_unusable",
         why,
         "Nothing was written; give it again.",
@@ -253,6 +270,11 @@ mod tests {
             files::write_private(&file, odd.as_bytes()).unwrap();
             assert_eq!(ask().unwrap_err().code, "handoff_broken", "{odd}");
         }
+        let long = File::options().write(true).open(&file).unwrap();
+        long.set_len(LARGEST_LIST as u64 + 1).unwrap();
+        let problem = ask().unwrap_err();
+        assert_eq!(problem.code, "handoff_broken");
+        assert!(problem.message.contains("64 MiB"), "{}", problem.message);
         let good = r#"{"pending": [{"id": "0123456789abcdef"}, {}]}"#;
         files::write_private(&file, good.as_bytes()).unwrap();
         let found = ask().unwrap().pending;

@@ -1,6 +1,7 @@
 //! Taking over configuration and state of the reference system (`~/.skillopt-sleep`).
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -63,7 +64,7 @@ pub async fn run(app: &App, input: ImportInput) -> Result<Imported, Problem> {
         |path| app.directory.join(path),
     );
     if !from.is_dir() {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "import_not_found",
             format!("{} is not a folder.", from.display()),
             "Name the folder of the reference system with --from.",
@@ -120,7 +121,7 @@ type Archive = BTreeMap<String, Vec<Task>>;
 
 fn archive(text: &str, path: &Path, notes: &mut Vec<String>) -> Result<Archive, Problem> {
     let state: Value = serde_json::from_str(text).map_err(|error| {
-        Problem::permanent(
+        Problem::refused(
             "import_broken",
             format!("{} cannot be read: {error}.", path.display()),
             "Nothing was taken over; the file is as it was.",
@@ -246,16 +247,21 @@ fn clean(text: &mut String) -> bool {
 }
 
 fn text(path: &Path) -> Result<Option<String>, Problem> {
-    let Ok(data) = std::fs::metadata(path) else {
-        return Ok(None);
-    };
     let unreadable = |why: String| {
-        Problem::permanent(
+        Problem::refused(
             "import_broken",
             format!("{} cannot be read: {why}.", path.display()),
             "Nothing was taken over; the file is as it was.",
         )
     };
+    let data = match std::fs::metadata(path) {
+        Ok(data) => data,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(error.to_string())),
+    };
+    if !data.is_file() {
+        return Err(unreadable("it is no file".to_owned()));
+    }
     if data.len() > LARGEST {
         return Err(unreadable(format!("it has {} bytes", data.len())));
     }
@@ -300,6 +306,29 @@ mod tests {
         files::write_private(&home.path("reference/state.json"), b"{\"task_archive\": [").unwrap();
         assert_eq!(import(&home).unwrap_err().code, "import_broken");
         assert!(!home.app.config().user.exists(), "no setting was taken");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_taken_for_missing() {
+        let home = TestHome::new();
+        let folder = home.path("reference");
+        std::fs::create_dir(&folder).unwrap();
+        assert_eq!(import(&home).unwrap_err().code, "import_not_found");
+        let config = folder.join("config.json");
+        std::fs::create_dir(&config).unwrap();
+        let problem = import(&home).unwrap_err();
+        assert_eq!(problem.code, "import_broken");
+        assert!(
+            problem.message.ends_with("it is no file."),
+            "{}",
+            problem.message
+        );
+        std::fs::remove_dir(&config).unwrap();
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(&config, &config).unwrap();
+            assert_eq!(import(&home).unwrap_err().code, "import_broken");
+        }
     }
 
     #[test]

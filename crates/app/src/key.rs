@@ -103,7 +103,7 @@ pub async fn remove(app: &App, input: RemoveInput) -> Result<Kept, Problem> {
     aside(move || {
         let _lock = alone(&app)?;
         if !keyring::remove(&input.name)? {
-            return Err(Problem::permanent(
+            return Err(Problem::refused(
                 "key_unknown",
                 "The keyring has no key of this name.",
                 "`skillopt key list` shows the names.",

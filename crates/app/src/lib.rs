@@ -20,6 +20,7 @@ pub mod key;
 pub mod log;
 pub mod night;
 pub mod notices;
+pub mod program;
 pub mod project;
 pub mod proposal;
 pub mod reopen;

@@ -295,17 +295,14 @@ pub async fn record(app: &App, input: RecordInput) -> Result<Recorded, Problem> 
     let id = which(app, input.id, input.project.as_deref())?;
     let (night, project) = app.store.read(|db| {
         let night = nights::required(db, id)?;
-        let projects = skillopt_store::projects::list(db)?;
-        let project = projects
-            .into_iter()
-            .find(|project| project.id == night.project);
+        let project = skillopt_store::projects::get(db, &night.project)?;
         Ok((night, project))
     })?;
     let context = app.night(project.ok_or_else(crate::project::not_registered)?)?;
     let roles = skillopt_sleep::run::backends(&context).await?;
     let ids = roles.ids();
     if roles.simulated() || night.pins.get("backends") != Some(&ids) {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "night_not_recordable",
             format!(
                 "Night {id} was not answered by the backends its settings make now, or by no model at all."
@@ -398,7 +395,7 @@ pub async fn pause(app: &App, input: CancelInput) -> Result<Paused, Problem> {
         app.store
             .commit("order", |tx| orders::give(tx, night.id, Order::Pause))?;
     } else if night.state == State::Ended {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "night_ended",
             format!("Night {} has ended.", night.id),
             "`skillopt sleep run` begins another.",
@@ -425,13 +422,11 @@ pub(crate) fn is_of(night: &Night, holder: Option<&locks::Holder>) -> bool {
 
 /// The unfinished night of a project, of whatever kind: the one that is at work, else the newest.
 fn unfinished(app: &App, project: Option<&Path>) -> Result<Night, Problem> {
-    let project = app
-        .known_project(project)?
-        .ok_or_else(crate::project::not_registered)?;
+    let project = app.registered(project)?;
     let mut open = app.store.read(|db| nights::unfinished(db, &project.id))?;
     let at_work = open.iter().position(|night| is_at_work(app, night));
     if open.is_empty() {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "night_unknown",
             "No night of this project is unfinished.",
             "`skillopt night list` shows the nights.",
@@ -444,14 +439,12 @@ fn which(app: &App, id: Option<i64>, project: Option<&Path>) -> Result<i64, Prob
     if let Some(id) = id {
         return Ok(id);
     }
-    let project = app
-        .known_project(project)?
-        .ok_or_else(crate::project::not_registered)?;
+    let project = app.registered(project)?;
     let newest = app
         .store
         .read(|db| nights::list(db, Some(&project.id), 1))?;
     newest.first().map(|night| night.id).ok_or_else(|| {
-        Problem::permanent(
+        Problem::refused(
             "night_unknown",
             "This project had no night yet.",
             "Run one with `skillopt sleep run`.",

@@ -87,9 +87,7 @@ pub async fn add(app: &App, which: Which) -> Result<ProjectRow, Problem> {
 
 /// Takes a project off the list and off the schedule.
 pub async fn remove(app: &App, which: Which) -> Result<ProjectRow, Problem> {
-    let project = app
-        .known_project(which.project.as_deref())?
-        .ok_or_else(not_registered)?;
+    let project = app.registered(which.project.as_deref())?;
     app.store
         .commit("remove project", |tx| projects::remove(tx, &project.id))?;
     let root = PathBuf::from(&project.root);
@@ -134,7 +132,7 @@ fn crontab_note(changed: Result<bool, Problem>, done: &str) -> Option<String> {
 }
 
 pub(crate) fn not_registered() -> Problem {
-    Problem::permanent(
+    Problem::refused(
         "project_unknown",
         "This folder is not registered as a project.",
         "`skillopt project list` shows the registered ones; the first `skillopt sleep run` registers a folder.",

@@ -350,9 +350,7 @@ fn newest_decided(
     app: &App,
     project: Option<&std::path::Path>,
 ) -> Result<Option<(Context, String)>, Problem> {
-    let project = app
-        .known_project(project)?
-        .ok_or_else(crate::project::not_registered)?;
+    let project = app.registered(project)?;
     let newest = app
         .store
         .read(|db| proposals::list(db, Some(&project.id), 1))?
@@ -592,9 +590,7 @@ pub struct RolledBack {
 pub async fn rollback(app: &App, input: RollbackInput) -> Result<Box<RolledBack>, Problem> {
     let project = match &input.id {
         Some(id) => project_of(app, id)?,
-        None => app
-            .known_project(input.project.as_deref())?
-            .ok_or_else(crate::project::not_registered)?,
+        None => app.registered(input.project.as_deref())?,
     };
     let context = app.night_under(project, Settings::default());
     let (id, plan) = adopt::rollback_plan(&context, input.id.as_deref())?;
@@ -622,9 +618,7 @@ fn find(
     if let Some(id) = id {
         return Ok((app.night(project_of(app, id)?)?, id.to_owned()));
     }
-    let project = app
-        .known_project(project)?
-        .ok_or_else(crate::project::not_registered)?;
+    let project = app.registered(project)?;
     let newest = app
         .store
         .read(|db| proposals::newest_waiting(db, &project.id))?;

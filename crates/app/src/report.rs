@@ -1,14 +1,16 @@
 //! What helps others to help: versions, checks, settings, the last nights and the log, in one text without
 //! secrets that its user reads before it goes anywhere.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use skillopt_core::Problem;
 use skillopt_core::redact::redact;
 use skillopt_core::text::{counted, cut, one_line, plain};
-use skillopt_settings::{Layer, ROWS, Resolved};
+use skillopt_settings::{Kind, Layer, ROWS, Resolved};
 use skillopt_store::files::{self, Expected, NewFile};
 use skillopt_store::nights;
 use skillopt_store::projects::{self, Project};
@@ -82,7 +84,7 @@ pub async fn show(app: &App, _: Nothing) -> Result<Report, Problem> {
     let _ = settings(app, &projects, &mut text);
     let _ = nights_of(app, &projects, &mut text);
     let _ = log_lines(app, &mut text).await;
-    Ok(clean(app, &text))
+    Ok(clean(app, &projects, &text))
 }
 
 /// Writes the report into one file, for its owner alone, whole or not at all.
@@ -97,7 +99,7 @@ pub async fn export(app: &App, input: ExportInput) -> Result<Exported, Problem> 
         .canonicalize()
         .map(|folder| folder.join(name))
         .map_err(|error| {
-            Problem::permanent(
+            Problem::refused(
                 "report_folder_unusable",
                 format!(
                     "The report cannot be written into {}: {error}.",
@@ -113,7 +115,7 @@ pub async fn export(app: &App, input: ExportInput) -> Result<Exported, Problem> 
     } else {
         files::replace_pinned(&file, Expected::Absent, bytes, NewFile::Private).map_err(
             |problem| match &*problem.code {
-                "file_changed" => Problem::permanent(
+                "file_changed" => Problem::refused(
                     "report_exists",
                     format!("{} is there already.", to.display()),
                     "Name another file, or say that this one may be replaced.",
@@ -292,19 +294,9 @@ async fn log_lines(app: &App, out: &mut String) -> std::fmt::Result {
 }
 
 /// The text without secrets: those that look like one, and the values of variables that hold one.
-fn clean(app: &App, text: &str) -> Report {
+fn clean(app: &App, projects: &[Project], text: &str) -> Report {
     let mut text = plain(text);
-    let keys: Vec<String> = app
-        .settings(None)
-        .map(|resolved| {
-            let settings = resolved.settings;
-            vec![
-                settings.api_key_env,
-                settings.target_api_key_env,
-                settings.optimizer_api_key_env,
-            ]
-        })
-        .unwrap_or_default();
+    let keys = variables_of_keys(app, projects);
     for (name, value) in app.environment.iter() {
         if value.len() >= SHORTEST_SECRET && (is_of_a_secret(name) || keys.contains(name)) {
             text = text.replace(value.as_str(), "[REDACTED]");
@@ -318,6 +310,20 @@ fn clean(app: &App, text: &str) -> Report {
     // The log was gone over as a whole before: what counts is what stands there now.
     let redacted = text.matches("[REDACTED").count();
     Report { text, redacted }
+}
+
+/// The variables that settings name for a key: the user's, and those of every project that is shown.
+fn variables_of_keys(app: &App, projects: &[Project]) -> BTreeSet<String> {
+    let shown = projects.iter().take(PROJECTS).map(Some);
+    iter::once(None)
+        .chain(shown)
+        // Settings that cannot be read name no variable, and say so where they would be shown.
+        .filter_map(|project| app.settings(project).ok())
+        .flat_map(|resolved| {
+            let rows = ROWS.iter().filter(|row| row.kind == Kind::Variable);
+            rows.filter_map(move |row| Some(resolved.settings.get(row).as_str()?.to_owned()))
+        })
+        .collect()
 }
 
 fn is_of_a_secret(variable: &str) -> bool {
@@ -377,6 +383,50 @@ mod tests {
         ] {
             assert!(report.text.contains(told), "{told}: {}", report.text);
         }
+    }
+
+    #[test]
+    fn the_value_of_every_variable_that_settings_name_for_a_key_is_taken_out() {
+        let mut home = TestHome::new();
+        let rows: Vec<_> = ROWS
+            .iter()
+            .filter(|row| row.kind == Kind::Variable)
+            .collect();
+        assert!(rows.len() >= 4, "{}", rows.len());
+        let project = home.app.project(None).unwrap();
+        let files = [
+            home.app.config().user,
+            home.app.config().project(&project.id),
+        ];
+        let mut environment = (*home.app.environment).clone();
+        let mut values = Vec::new();
+        for (place, file) in files.iter().enumerate() {
+            for row in &rows {
+                // Neither the names nor the values look like those of a secret.
+                let name = format!("PLAIN_{place}_{}", values.len());
+                let value = format!("correct horse battery {}", values.len());
+                environment.insert(name.clone(), value.clone());
+                values.push(value);
+                let below = skillopt_settings::Settings::default();
+                crate::config::change(&home.app, file, |before| {
+                    skillopt_settings::set(before, file, row.key, &name, &below)
+                })
+                .unwrap();
+            }
+        }
+        home.app.environment = Arc::new(environment);
+        let log = values.join(".\n");
+        files::write_private(&home.app.paths.log(), log.as_bytes()).unwrap();
+        let report = block_on(show(&home.app, Nothing {})).unwrap();
+        for value in &values {
+            assert!(
+                !report.text.contains(&format!("{value}.")),
+                "{value}: {}",
+                report.text
+            );
+        }
+        assert!(!report.text.contains("horse"), "{}", report.text);
+        assert!(report.redacted >= values.len(), "{}", report.redacted);
     }
 
     #[test]

@@ -166,7 +166,7 @@ fn ended(
     let spent = report
         .problem
         .as_ref()
-        .is_some_and(|problem| problem.code.starts_with("budget_"));
+        .is_some_and(|problem| skillopt_sleep::is_budget(&problem.code));
     let ended_by_user = || -> Result<bool, Problem> {
         let Some(id) = report.night_id else {
             return Ok(false);

@@ -2,8 +2,19 @@
 
 use std::time::Duration;
 
+use skillopt_models::CancelToken;
+
 /// How long signals count as one order to end.
 const ONE_ORDER: Duration = Duration::from_millis(300);
+
+/// Stops what works under `cancel` when this process is asked to end: nothing new begins; and when it is asked
+/// again, what is under way is dropped. Ends after that.
+pub async fn stop(cancel: CancelToken) {
+    told_to_end().await;
+    cancel.cancel();
+    told_again().await;
+    cancel.drop_all();
+}
 
 /// Ends when somebody who asked this process to end asks again, and will not wait.
 pub async fn told_again() {

@@ -11,11 +11,11 @@ use skillopt_core::task::SourceTurn;
 use skillopt_core::text::{counted, cut, one_line};
 use skillopt_core::{Instant, Problem};
 use skillopt_models::Roles;
-use skillopt_sleep::preview::{self, Preview as NightPreview};
+use skillopt_sleep::preview::{self, Material, Preview as NightPreview};
 use skillopt_sleep::report::SkipCount;
 use skillopt_sleep::run::Plan;
 use skillopt_sleep::sources::{self, SourceStatus};
-use skillopt_sleep::{NightReport, Stop, harvesting, mine, tasks_file};
+use skillopt_sleep::{NightReport, Stop, harvesting, mine, targets, tasks_file};
 use skillopt_store::nights::{self, Kind, Night};
 use skillopt_store::proposals::{self, TargetState};
 use skillopt_store::{files, locks, tasks};
@@ -133,7 +133,11 @@ pub async fn dry_run(app: &App, input: DryRunInput) -> Result<Box<NightPreview>,
         .tasks_file
         .map(|path| tasks_file::read(&app.directory.join(path)))
         .transpose()?;
-    preview::preview(&context, file.as_ref(), input.again)
+    let material = match &file {
+        Some(file) => Material::Given(file),
+        None => Material::Harvested(Box::new(harvesting::read(&context, false)?)),
+    };
+    preview::preview(&context, material, input.again)
         .await
         .map(Box::new)
         .map_err(as_problem)
@@ -160,7 +164,7 @@ pub(crate) fn as_problem(stop: Stop) -> Problem {
 }
 
 /// Where a project stands.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Status {
     /// Number of the last night that had tasks.
@@ -221,27 +225,9 @@ pub async fn status(app: &App, which: Which) -> Result<Box<Status>, Problem> {
         .map_or_else(|| app.directory.clone(), |path| app.directory.join(path));
     let Some(project) = project else {
         return Ok(Box::new(Status {
-            night: 0,
-            nights: 0,
             state_path: app.paths.database(),
             project: folder.to_string_lossy().into_owned(),
-            history_tail: Vec::new(),
-            latest_staging: None,
-            slow_memory_chars: 0,
-            staged_skills: Vec::new(),
-            adopted_skills: Vec::new(),
-            has_managed_proposal: false,
-            proposal: None,
-            running: None,
-            unfinished: None,
-            scheduled: None,
-            upcoming: Vec::new(),
-            waits: Vec::new(),
-            unknown: Vec::new(),
-            last: None,
-            suggestions: Value::Null,
-            suggestions_of: None,
-            missing: Value::Null,
+            ..Status::default()
         }));
     };
     let (count, nights, proposals) = app.store.read(|db| {
@@ -441,7 +427,10 @@ pub async fn harvest(app: &App, input: HarvestInput) -> Result<Box<Harvested>, P
         .map(|session| SessionRow::of(session, &known))
         .collect();
     let mined = mine::heuristic(&harvest.sessions, &|_| false);
-    let prepared = skillopt_sleep::tonight::gathered(&context, &mined)?.tasks;
+    // A document that cannot be used keeps nobody from listing sessions; a night says what is wrong with it.
+    let targets = targets::resolve(&context, &harvesting::agents(&context, &[]))
+        .map_or_else(|_| Vec::new(), |(targets, _)| targets);
+    let prepared = skillopt_sleep::tonight::gathered(&context, &mined, &targets)?.tasks;
     let payload = tasks_file::to_json(
         &context.project.root,
         context.settings.source.id(),
@@ -480,7 +469,7 @@ fn may_replace(path: &Path) -> Result<(), Problem> {
     if there["format"] == tasks_file::FORMAT && there["reviewed"] == false {
         return Ok(());
     }
-    Err(Problem::permanent(
+    Err(Problem::refused(
         "output_exists",
         format!(
             "{} is there, and is not a tasks file that waits for its review.",

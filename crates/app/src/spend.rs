@@ -62,10 +62,7 @@ pub async fn spend(app: &App, input: SpendInput) -> Result<Spent, Problem> {
     let project = if input.everywhere {
         None
     } else {
-        match app.known_project(input.project.as_deref())? {
-            Some(project) => Some(project.id),
-            None => return Err(crate::project::not_registered()),
-        }
+        Some(app.registered(input.project.as_deref())?.id)
     };
     let (nights, projects) = app.store.read(|db| {
         Ok((

@@ -46,7 +46,7 @@ pub use state::{
 pub use work::{Handle, Supervisor};
 
 /// Tells whoever supervises that something was decided: a proposal, a project, a setting.
-pub fn look_again(app: &crate::context::App) {
+pub(crate) fn look_again(app: &crate::context::App) {
     poke::send(&app.paths);
 }
 

@@ -6,9 +6,9 @@ use clap::{Args, Parser, Subcommand};
 
 /// Improve the skills of coding agents while you sleep.
 ///
-/// A night reads the sessions that Claude Code and Codex left on your disk, finds the requests that come
-/// back and what you corrected about their answers, and proposes small changes to a skill or memory
-/// document, with the score before and after on tasks the changes were not made from. Nothing of yours
+/// A night reads the sessions that Claude Code, Codex, Copilot, Cursor and other agents left on your disk,
+/// finds the requests that come back and what you corrected about their answers, and proposes small changes
+/// to a skill or memory document, with the score before and after on tasks the changes were not made from. Nothing of yours
 /// is changed before you adopt it, and an adoption can be taken back byte for byte.
 #[derive(Debug, Parser)]
 #[command(

@@ -27,7 +27,7 @@ pub(crate) fn run(app: &App, once: bool, json: bool) -> Result<ExitCode, Problem
             .map(Into::into)
             .to_vec(),
     };
-    let runtime = crate::runtime()?;
+    let runtime = skillopt_app::program::runtime()?;
     let last = runtime.block_on(async {
         let supervisor = Supervisor::start(app.clone(), launch);
         let mut state = supervisor.state();

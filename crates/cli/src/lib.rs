@@ -24,11 +24,12 @@ use clap::{CommandFactory, FromArgMatches};
 use skillopt_app::commands::{self, Command, Output};
 use skillopt_app::context::App;
 use skillopt_app::key::{Secret, SetInput};
+use skillopt_app::program;
 use skillopt_app::signals;
 use skillopt_app::types::Keyring;
 use skillopt_core::Problem;
-use skillopt_core::problem::Retry;
 use skillopt_store::SystemClock;
+use skillopt_store::adoption::Recovered;
 
 use args::{AliasCli, Cli};
 use translate::{Asked, View};
@@ -40,7 +41,7 @@ use translate::{Asked, View};
 pub fn main(words: Vec<OsString>) -> ExitCode {
     let json = words.iter().any(|word| word == "--json");
     let alias = called_by_the_references_name(&words);
-    let matches = match program(alias).try_get_matches_from(words) {
+    let matches = match words_of(alias).try_get_matches_from(words) {
         Ok(matches) => matches,
         Err(error) => return usage(&error, json),
     };
@@ -53,10 +54,7 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
         Asked::Daemon { once } => {
             return match daemon(once, cli.common.json) {
                 Ok(code) => code,
-                Err(problem) => {
-                    let code = exit_code_of(&problem);
-                    fail(&problem, cli.common.json, code)
-                }
+                Err(problem) => fail(&problem, cli.common.json),
             };
         }
         Asked::KeyToKeep(name) => match terminal::secret(&name) {
@@ -65,33 +63,30 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
                 (Command::KeySet(SetInput { name, secret }), View::Usual)
             }
             Err(error) => {
-                let problem = Problem::permanent(
+                let problem = Problem::refused(
                     "key_empty",
                     format!("The key could not be read: {error}."),
                     "Give the key on standard input, or paste it where you are asked.",
                 );
-                return fail(&problem, json, 2);
+                return fail(&problem, json);
             }
         },
         Asked::Completions(shell) => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut program(false), "skillopt", &mut script);
+            clap_complete::generate(shell, &mut words_of(false), "skillopt", &mut script);
             print(&String::from_utf8_lossy(&script));
             return ExitCode::SUCCESS;
         }
         Asked::Man(words) => return man(&words, json),
         Asked::Wrong(message) => {
-            let problem = Problem::permanent("invalid_selection", message, "See --help.");
-            return fail(&problem, json, 2);
+            let problem = Problem::refused("invalid_selection", message, "See --help.");
+            return fail(&problem, json);
         }
     };
     let above: &[&str] = if alias { &["sleep"] } else { &[] };
     match execute(&cli.common, setting_flags::given(&matches, above), command) {
         Ok((output, app)) => finish(&output, view, cli.common.json, &app),
-        Err(problem) => {
-            let code = exit_code_of(&problem);
-            fail(&problem, cli.common.json, code)
-        }
+        Err(problem) => fail(&problem, cli.common.json),
     }
 }
 
@@ -104,7 +99,7 @@ fn called_by_the_references_name(words: &[OsString]) -> bool {
 }
 
 /// Every word the program knows.
-fn program(alias: bool) -> clap::Command {
+fn words_of(alias: bool) -> clap::Command {
     if alias {
         setting_flags::add_to(AliasCli::command(), &["sleep"])
     } else {
@@ -132,32 +127,14 @@ fn daemon(once: bool, json: bool) -> Result<ExitCode, Problem> {
 
 /// The environment, and the folder the user is in.
 fn surroundings() -> Result<(BTreeMap<String, String>, PathBuf), Problem> {
-    let environment = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect();
     let directory = std::env::current_dir().map_err(|error| {
-        Problem::permanent(
+        Problem::refused(
             "project_folder_missing",
             format!("The folder you are in cannot be opened: {error}."),
             "Go into a folder that exists.",
         )
     })?;
-    Ok((environment, directory))
-}
-
-/// Threads to wait on.
-fn runtime() -> Result<tokio::runtime::Runtime, Problem> {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            Problem::temporary(
-                "runtime_failed",
-                format!("No threads could be started: {error}."),
-                "Try again.",
-            )
-        })
+    Ok((program::environment(), directory))
 }
 
 fn execute(
@@ -190,26 +167,14 @@ fn execute(
     app.keyring = Keyring::of_the_system();
     let progress = progress::Progress::start(common.progress, common.json);
     app.listener = progress.listener();
-    let runtime = runtime()?;
-    for one in &app.recovered {
-        print_error(&format!(
-            "An adoption of {} that was cut short was taken back.",
-            one.proposal
-        ));
-        for path in &one.left {
-            print_error(&format!(
-                "{} was changed meanwhile and was left as it is.",
-                path.display()
-            ));
-        }
+    let runtime = program::runtime()?;
+    for sentence in app.recovered.iter().flat_map(Recovered::sentences) {
+        print_error(&sentence);
     }
     let cancel = app.cancel.clone();
     let result = runtime.block_on(async {
         let stop = tokio::spawn(async move {
-            signals::told_to_end().await;
-            cancel.cancel();
-            signals::told_again().await;
-            cancel.drop_all();
+            signals::stop(cancel).await;
             signals::told_to_end().await;
             std::process::exit(130);
         });
@@ -226,56 +191,6 @@ fn execute(
     });
     progress.finish();
     result.map(|output| (output, app))
-}
-
-/// Exit code of a problem: what can be tried later 75, wrong usage and refusals 2, else 1.
-fn exit_code_of(problem: &Problem) -> u8 {
-    match problem.code.as_ref() {
-        "no_staging" | "proposal_gone" => 1,
-        "waiting_for_answers" => 3,
-        "cancelled" => 130,
-        _ if problem.retry == Retry::Temporary => 75,
-        code => {
-            let refused = [
-                "proposal_",
-                "selection_",
-                "invalid_selection",
-                "confirmation_needed",
-                "document_changed",
-                "file_changed",
-                "target_",
-                "tasks_not_reviewed",
-                "tasks_file_",
-                "setting_",
-                "config_",
-                "prompts_",
-                "endpoint_",
-                "exclude_invalid",
-                "fractions_invalid",
-                "prices_broken",
-                "backend_unknown",
-                "persona_unknown",
-                "nothing_to_roll_back",
-                "already_rolled_back",
-                "project_",
-                "provider_",
-                "demo_folder_unusable",
-                "night_",
-                "import_not_found",
-                "output_exists",
-                "report_",
-                "database_sound",
-                "copy_unsound",
-                "destination_",
-                "key_",
-            ];
-            if refused.iter().any(|prefix| code.starts_with(prefix)) {
-                2
-            } else {
-                1
-            }
-        }
-    }
 }
 
 fn finish(output: &Output, view: View, json: bool, app: &App) -> ExitCode {
@@ -308,7 +223,7 @@ fn print_error(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-fn fail(problem: &Problem, json: bool, code: u8) -> ExitCode {
+fn fail(problem: &Problem, json: bool) -> ExitCode {
     if json {
         print(&format!("{}\n", problem.as_json()));
     } else {
@@ -319,12 +234,12 @@ fn fail(problem: &Problem, json: bool, code: u8) -> ExitCode {
             problem.code
         ));
     }
-    ExitCode::from(code)
+    ExitCode::from(program::exit_code(problem))
 }
 
-/// Wrong words: exit 2, help and version: exit 0. Values that are only in later versions say so.
+/// Wrong words: exit 2, help and version: exit 0. A flag of the reference says what there is instead.
 fn usage(error: &clap::Error, json: bool) -> ExitCode {
-    use clap::error::ErrorKind;
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
     let shown = matches!(
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
@@ -334,45 +249,31 @@ fn usage(error: &clap::Error, json: bool) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let text = error.render().to_string();
-    let later = LATER_FLAGS
-        .iter()
-        .find(|flag| text.contains(&format!("'{flag}'")));
-    let message = match later {
-        Some(flag) => format!("{flag} belongs to a source or backend that is not in this version."),
-        None => text
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .trim_start_matches("error: ")
-            .to_owned(),
-    };
-    let problem = Problem::permanent("usage", message, "See `skillopt --help`.");
-    if json {
-        return fail(&problem, true, 2);
+    if error.kind() == ErrorKind::UnknownArgument
+        && let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg)
+        && let Some(problem) = setting_flags::of_the_reference(flag)
+    {
+        return fail(&problem, json);
     }
-    if later.is_some() {
-        return fail(&problem, false, 2);
+    if json {
+        let message = text.lines().next().unwrap_or_default();
+        let message = message.trim_start_matches("error: ");
+        let problem = Problem::refused("usage", message, "See `skillopt --help`.");
+        return fail(&problem, true);
     }
     print_error(text.trim_end());
     ExitCode::from(2)
 }
 
-/// Flags of the reference for sources and backends that come later (§9.2).
-const LATER_FLAGS: [&str; 3] = [
-    "--vscode-workspace-storage",
-    "--copilot-cli-session-store",
-    "--opencode-tool-replay",
-];
-
 fn man(words: &[String], json: bool) -> ExitCode {
-    match manual::page(program(false), words) {
+    match manual::page(words_of(false), words) {
         Some(Ok(page)) => {
             print(&page);
             ExitCode::SUCCESS
         }
         Some(Err(_)) => ExitCode::from(1),
         None => {
-            let problem = Problem::permanent(
+            let problem = Problem::refused(
                 "usage",
                 format!(
                     "There is no command \"{}\".",
@@ -380,7 +281,7 @@ fn man(words: &[String], json: bool) -> ExitCode {
                 ),
                 "`skillopt --help` lists the commands.",
             );
-            fail(&problem, json, 2)
+            fail(&problem, json)
         }
     }
 }

@@ -30,8 +30,8 @@ const FILES: &[(&str, &str)] = &[
         "What a repository may restrict for its own nights.",
     ),
     (
-        "~/.claude/projects, ~/.codex/sessions",
-        "The sessions of the agents; they are only read.",
+        "~/.claude, ~/.codex, ~/.copilot, ~/.cursor, ...",
+        "The sessions of the agents; they are only read. `skillopt doctor` names every place.",
     ),
 ];
 

@@ -2,7 +2,8 @@
 
 use clap::builder::Str;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use skillopt_settings::{GROUPS, Kind, ROWS, Row};
+use skillopt_core::Problem;
+use skillopt_settings::{GROUPS, Kind, ROWS, Replaced, Row};
 
 /// Which settings a command looks at.
 enum Groups {
@@ -64,6 +65,22 @@ pub(crate) fn add_to(mut command: Command, above: &[&str]) -> Command {
         }
     }
     command
+}
+
+/// What to say of a flag of the reference for which there is another one, or none any more.
+pub(crate) fn of_the_reference(flag: &str) -> Option<Problem> {
+    let name = flag.strip_prefix("--")?.replace('-', "_");
+    let (sentence, guidance) = match skillopt_settings::of_the_reference(&name)? {
+        Replaced::Renamed(row) => (
+            format!("There is no flag {flag}; the setting is now {}.", row.key),
+            format!("Use --{} where a command takes it.", row.flag),
+        ),
+        Replaced::Retired(why) => (
+            format!("There is no flag {flag}: {why}."),
+            "Leave it away; `skillopt config show` lists every setting.".to_owned(),
+        ),
+    };
+    Some(Problem::refused("usage", sentence, guidance))
 }
 
 fn at(command: Command, words: &[&str], groups: &Groups) -> Command {

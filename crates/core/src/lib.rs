@@ -4,6 +4,7 @@
 //! Nothing in this crate reads a file, a clock, a network or the environment.
 
 pub mod agent;
+pub mod agent_tool;
 pub mod apply;
 pub mod call;
 pub mod check;

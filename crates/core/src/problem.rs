@@ -30,6 +30,11 @@ pub struct Problem {
     pub guidance: String,
     /// Whether trying again can help.
     pub retry: Retry,
+    /// What was asked for is wrong, or is not done as things stand: how the program of a command ends, and of
+    /// no meaning to anybody else, so that it is neither told nor stored.
+    #[serde(skip)]
+    #[cfg_attr(feature = "typescript", ts(skip))]
+    pub refused: bool,
 }
 
 impl Problem {
@@ -44,6 +49,20 @@ impl Problem {
             message: message.into(),
             guidance: guidance.into(),
             retry: Retry::Permanent,
+            refused: false,
+        }
+    }
+
+    /// A [`permanent`](Self::permanent) one whose cause is the request itself: wrong usage, or something that
+    /// is not done as things stand.
+    pub fn refused(
+        code: &'static str,
+        message: impl Into<String>,
+        guidance: impl Into<String>,
+    ) -> Self {
+        Self {
+            refused: true,
+            ..Self::permanent(code, message, guidance)
         }
     }
 

@@ -27,7 +27,7 @@ impl Fractions {
     pub fn new(validation: f64, test: f64) -> Result<Self, Problem> {
         let unit = 0.0..=1.0;
         if !unit.contains(&validation) || !unit.contains(&test) || validation + test >= 1.0 {
-            return Err(Problem::permanent(
+            return Err(Problem::refused(
                 "fractions_invalid",
                 format!(
                     "A validation share of {validation} and a test share of {test} leave nothing to train on."

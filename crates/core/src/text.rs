@@ -39,11 +39,12 @@ pub fn counted(count: u64, noun: &str) -> String {
 }
 
 /// Whether a terminal, or whoever lays text out, acts on `c` instead of showing it: control characters, those
-/// that break lines or turn the direction of writing, and those that nobody sees.
+/// that break lines or turn the direction of writing, and those that nobody sees, such as tags.
 #[must_use]
 pub fn acts(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+        || matches!(c, '\u{ad}' | '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            | '\u{e0000}'..='\u{e007f}')
 }
 
 /// `text` without anything a terminal, or whoever lays it out, would act on; line breaks and tabs stay.
@@ -70,6 +71,19 @@ mod tests {
             plain("a\u{1b}[31mb\n\tc\u{202e}"),
             "a\u{fffd}[31mb\n\tc\u{fffd}"
         );
+        for unseen in [
+            '\u{ad}',
+            '\u{61c}',
+            '\u{200b}',
+            '\u{feff}',
+            '\u{e0001}',
+            '\u{e0041}',
+            '\u{e007f}',
+        ] {
+            assert_eq!(plain(&format!("a{unseen}b")), "a\u{fffd}b", "{unseen:?}");
+        }
+        let seen = "é ß 漢字 اللغة 👍🏽 – …";
+        assert_eq!(plain(seen), seen);
     }
 
     #[test]

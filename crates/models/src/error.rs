@@ -254,10 +254,8 @@ impl CallError {
     pub fn problem(&self) -> Problem {
         let (message, guidance) = self.words();
         Problem {
-            code: self.code().into(),
-            message,
-            guidance,
             retry: self.retry(),
+            ..Problem::permanent(self.code(), message, guidance)
         }
     }
 

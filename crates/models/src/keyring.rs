@@ -144,7 +144,7 @@ pub fn names() -> Result<Vec<String>, Problem> {
 pub fn set(name: &str, secret: &SecretString) -> Result<(), Problem> {
     check_name(name)?;
     if secret.expose_secret().trim().is_empty() {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "key_empty",
             "No key was given.",
             "Give the key on standard input, or paste it where you are asked.",
@@ -199,7 +199,7 @@ fn check_name(name: &str) -> Result<(), Problem> {
         return Ok(());
     }
     // It may be the key itself, so it is not repeated.
-    Err(Problem::permanent(
+    Err(Problem::refused(
         "key_name_unusable",
         "A key is kept under a name of capital letters, digits and underscores.",
         "Use the name that models.api_key_env gives, for example OPENAI_API_KEY.",

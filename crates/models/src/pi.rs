@@ -109,7 +109,7 @@ async fn meet(launch: &Launch<'_>, cancel: &CancelToken) -> Result<Box<dyn Agent
         ),
     ] {
         if value.starts_with('-') {
-            return Err(Problem::permanent(
+            return Err(Problem::refused(
                 "setting_invalid",
                 format!("{setting} is \"{value}\", which Pi would take for an option."),
                 example,

@@ -4,7 +4,7 @@ mod choice;
 pub mod judge;
 pub(crate) mod servers;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -99,6 +99,21 @@ impl Roles {
         let distinct = Choice::distinct(settings).into_iter();
         distinct
             .map(|(choice, sides)| (choice.kind, sides))
+            .collect()
+    }
+
+    /// The providers that the sides ask by the settings, each as its backend and, where the settings name
+    /// one, its address. A judge that is found is not among them.
+    #[must_use]
+    pub fn providers(settings: &Settings) -> BTreeSet<String> {
+        let choices = Side::ALL.map(|side| Choice::of(settings, side));
+        choices
+            .iter()
+            .map(|choice| {
+                format!("{} {}", choice.kind, choice.endpoint)
+                    .trim_end()
+                    .to_owned()
+            })
             .collect()
     }
 
@@ -199,7 +214,7 @@ async fn make(
         }
         // §14 #15: an unknown name became a simulation silently. Settings that were loaded have none.
         unknown => {
-            return Err(Problem::permanent(
+            return Err(Problem::refused(
                 "backend_unknown",
                 format!("There is no backend called \"{unknown}\"."),
                 format!(

@@ -208,7 +208,7 @@ impl Templates {
     /// Errors: `prompts_missing`, `prompts_unreadable`, `prompts_invalid`.
     pub fn load(path: &Path, named: bool) -> Result<Loaded, Problem> {
         let unreadable = |why: &dyn std::fmt::Display| {
-            Problem::permanent(
+            Problem::refused(
                 "prompts_unreadable",
                 format!(
                     "The prompt overrides {} cannot be read: {why}.",
@@ -231,7 +231,7 @@ impl Templates {
                 });
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(Problem::permanent(
+                return Err(Problem::refused(
                     "prompts_missing",
                     format!("The prompt overrides {} are not there.", path.display()),
                     "Correct models.prompts, or leave it empty to use the built-in prompts.",
@@ -252,7 +252,7 @@ impl Templates {
     /// Error: `prompts_invalid`.
     pub fn parse(json: &str) -> Result<Loaded, Problem> {
         let invalid = |why: String| {
-            Problem::permanent(
+            Problem::refused(
                 "prompts_invalid",
                 format!("The prompt overrides are not usable: {why}."),
                 "`skillopt config prompts` lists every template with its placeholders.",

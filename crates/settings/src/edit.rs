@@ -106,7 +106,7 @@ fn insert(
     });
     let inline = group.is_inline_table();
     let Some(group) = group.as_table_like_mut() else {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "setting_invalid",
             format!(
                 "{} in {} is a single value, and must be a table.",

@@ -32,6 +32,7 @@ pub use choice::{
 pub use edit::{set, unset};
 pub use kind::{Form, Kind};
 pub use layers::{ConfigPaths, Invocation, Layers, ProjectRef, REPOSITORY_FILE};
+pub use problems::{Replaced, of_the_reference};
 pub use resolved::{Explanation, Given, Layer, Resolved, Warning};
 pub use table::{GROUPS, ROWS, Restriction, Row, Settings, row};
 

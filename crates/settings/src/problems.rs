@@ -17,7 +17,7 @@ pub(crate) fn invalid(row: &Row, place: &Place, fault: &Fault) -> Problem {
         Fault::Backend(phrase) => ("backend_unknown", phrase),
     };
     let end = if phrase.ends_with('?') { "" } else { "." };
-    Problem::permanent(
+    Problem::refused(
         code,
         format!("{} (set {place}) is {phrase}{end}", row.key),
         format!(
@@ -49,7 +49,7 @@ pub(crate) fn put(
 /// A key that does not exist, where one is asked for by name.
 pub(crate) fn unknown(key: &str) -> Problem {
     let (sentence, _) = unknown_key(key);
-    Problem::permanent(
+    Problem::refused(
         "setting_unknown",
         sentence,
         "`skillopt config show` lists every setting.",
@@ -65,7 +65,7 @@ pub(crate) fn known(key: &str) -> Result<&'static Row, Problem> {
 pub(crate) fn broken(file: &Path, text: &str, offset: usize, reason: &str) -> Problem {
     let (line, column) = position(text, offset);
     let reason = skillopt_core::text::one_line(reason);
-    Problem::permanent(
+    Problem::refused(
         "config_broken",
         format!(
             "{} is broken at line {line}, column {column}: {}.",
@@ -78,7 +78,7 @@ pub(crate) fn broken(file: &Path, text: &str, offset: usize, reason: &str) -> Pr
 
 /// A file that cannot be read at all.
 pub(crate) fn unreadable(file: &Path, reason: &str) -> Problem {
-    Problem::permanent(
+    Problem::refused(
         "config_unreadable",
         format!(
             "{} cannot be read: {}.",
@@ -138,6 +138,27 @@ pub(crate) const RETIRED: &[(&str, &str)] = &[
     ),
 ];
 
+/// What became of a setting of the reference that does not exist by its name.
+#[derive(Debug)]
+pub enum Replaced {
+    /// It is this setting.
+    Renamed(&'static Row),
+    /// There is none, and why: the rest of a sentence.
+    Retired(&'static str),
+}
+
+/// What became of the reference's setting `name`; `None` for one that it never had, or that still has its
+/// name.
+#[must_use]
+pub fn of_the_reference(name: &str) -> Option<Replaced> {
+    let renamed = ROWS.iter().find(|row| row.reference.contains(&name));
+    if let Some(row) = renamed.filter(|row| row.field != name) {
+        return Some(Replaced::Renamed(row));
+    }
+    let retired = RETIRED.iter().find(|(retired, _)| *retired == name);
+    retired.map(|(_, why)| Replaced::Retired(why))
+}
+
 /// What to say about a key that does not exist, and the code for it: `setting_renamed`,
 /// `setting_retired` or `setting_unknown`.
 pub(crate) fn unknown_key(key: &str) -> (String, &'static str) {
@@ -148,21 +169,20 @@ pub(crate) fn unknown_key(key: &str) -> (String, &'static str) {
         SHOWN,
     );
     let last = key.rsplit('.').next().unwrap_or(key);
-    if let Some(row) = ROWS
-        .iter()
-        .find(|row| row.reference.contains(&last))
-        .filter(|row| row.field != last)
-    {
-        return (
-            format!("The setting {name} is now {}.", row.key),
-            "setting_renamed",
-        );
-    }
-    if let Some((_, why)) = RETIRED.iter().find(|(retired, _)| *retired == last) {
-        return (
-            format!("There is no setting {name}: {why}."),
-            "setting_retired",
-        );
+    match of_the_reference(last) {
+        Some(Replaced::Renamed(row)) => {
+            return (
+                format!("The setting {name} is now {}.", row.key),
+                "setting_renamed",
+            );
+        }
+        Some(Replaced::Retired(why)) => {
+            return (
+                format!("There is no setting {name}: {why}."),
+                "setting_retired",
+            );
+        }
+        None => {}
     }
     if last == "api_key" || last == "apikey" {
         let advice =

@@ -152,6 +152,17 @@ macro_rules! settings {
                 }
             }
 
+            /// Gives a row's value its default.
+            pub fn reset(&mut self, row: &Row) {
+                let usual = Self::default();
+                match row.key {
+                    $(concat!(stringify!($group), ".", stringify!($field)) => {
+                        self.$field = usual.$field;
+                    })+
+                    _ => {}
+                }
+            }
+
             /// Puts a value that [`Kind`] has checked in the place of a row's.
             pub(crate) fn put(&mut self, row: &Row, value: Value) -> serde_json::Result<()> {
                 match row.key {

@@ -173,7 +173,7 @@ pub fn apply(
             .flat_map(|document| &document.flags)
             .filter_map(|flag| flag.get("sentence").and_then(Value::as_str))
             .collect();
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "confirmation_needed",
             format!(
                 "The proposed text needs your confirmation: {}",
@@ -281,13 +281,13 @@ pub fn rollback_plan(context: &Context, proposal: Option<&str>) -> Result<(Strin
                 .iter()
                 .any(|target| target.state == TargetState::RolledBack)
         {
-            return Err(Problem::permanent(
+            return Err(Problem::refused(
                 "already_rolled_back",
                 format!("The adoption of proposal {id} was rolled back before."),
                 "`skillopt proposal show` says when.",
             ));
         }
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "nothing_to_roll_back",
             match proposal {
                 Some(id) => format!("Nothing of proposal \"{}\" is adopted.", id.escape_debug()),
@@ -319,7 +319,7 @@ fn edited_since_adoption(problem: Problem) -> Problem {
     if problem.code != "file_changed" {
         return problem;
     }
-    Problem::permanent(
+    Problem::refused(
         "file_changed",
         problem
             .message
@@ -340,7 +340,7 @@ fn document(
 ) -> Result<PlannedDocument, Problem> {
     let resolved = documents::resolve(Path::new(&target.live_path), roots)?;
     if resolved.real_path != Path::new(&target.real_path) {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "target_moved",
             format!(
                 "{} now leads to {}, but the proposal was made for {}.",
@@ -354,7 +354,7 @@ fn document(
     let pinned = files::read_pinned(&resolved.real_path)?;
     let found = pinned.as_ref().map_or("", |pinned| pinned.sha256.as_str());
     if found != target.live_sha256 {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "document_changed",
             format!(
                 "{} was changed after proposal {} was made.",
@@ -377,7 +377,7 @@ fn document(
         let applied = apply::apply(&consolidate::base_text(&live), &edits)
             .map_err(skillopt_core::region::RegionFault::problem)?;
         if let Some((edit, _)) = applied.unmatched.first() {
-            return Err(Problem::permanent(
+            return Err(Problem::refused(
                 "selection_unusable",
                 format!(
                     "The rule \"{}\" builds on another rule that is not selected.",
@@ -432,7 +432,7 @@ pub fn proposed_text(context: &Context, target: &ProposalTarget) -> Result<Strin
 fn untampered(proposal: &Proposal, targets: &[ProposalTarget]) -> Result<(), Problem> {
     let folder = Path::new(&proposal.dir);
     let tampered = |what: String| {
-        Err(Problem::permanent(
+        Err(Problem::refused(
             "proposal_tampered",
             format!(
                 "The bundle of proposal {} was changed after it was staged: {what}.",

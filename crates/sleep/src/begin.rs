@@ -35,7 +35,9 @@ pub(crate) struct Pins {
 /// Name of the event that a night came to its limits.
 pub(crate) const SPENT: &str = "night/limits_reached";
 
-pub(crate) fn is_budget(code: &str) -> bool {
+/// Whether a problem of this code is a limit of the night.
+#[must_use]
+pub fn is_budget(code: &str) -> bool {
     code.starts_with("budget_")
 }
 
@@ -65,7 +67,7 @@ pub(crate) fn resumed(context: &Context, plan: &Plan) -> Result<Plan, Problem> {
         .store
         .read(|db| nights::open(db, &context.project.id, kind(plan)))?
         .ok_or_else(|| {
-            Problem::permanent(
+            Problem::refused(
                 "night_unknown",
                 "No night of this project is unfinished.",
                 "`skillopt sleep run` begins one.",
@@ -147,7 +149,7 @@ pub(crate) fn begin_or_resume(
         }
         let what = differences(&open.pins, &pins_json);
         if plan.resume {
-            return Err(Problem::permanent(
+            return Err(Problem::refused(
                 "night_changed",
                 format!("The unfinished night depends on what has changed since: {what}."),
                 "Give the flags it was begun with, or let `skillopt sleep run` begin a new one; \

@@ -7,6 +7,8 @@
 //! The scores of the final documents are those of the last trial that was accepted: the same calls
 //! have the same answers within a night, so nothing is asked twice.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use skillopt_core::apply::{self, Applied};
@@ -144,7 +146,7 @@ pub(crate) async fn consolidate(
     agent: &str,
     slices: &Slices,
     targets: &[Target],
-    rejected_before: impl Fn(&Target) -> Vec<String>,
+    rejected_before: &BTreeMap<&str, Vec<String>>,
 ) -> Result<Consolidated, Stop> {
     let settings = &night.context.settings;
     let gated = settings.mode == GateMode::Strict;
@@ -220,7 +222,10 @@ pub(crate) async fn consolidate(
             metric,
             edit_budget: settings.edit_budget,
             preferences: &settings.preferences,
-            rejected: rejected_before(target),
+            rejected: rejected_before
+                .get(target.id.as_str())
+                .cloned()
+                .unwrap_or_default(),
         };
         let edits = reflect_edits(
             night,

@@ -1,6 +1,8 @@
 //! Nights over an invented user whose wishes are known (§13.1), to show what a lift looks like and
 //! that the gate keeps harm out.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::json;
 use skillopt_core::agent::Agent;
@@ -199,8 +201,9 @@ async fn one_night(
         real_path: format!("{SKILL}/SKILL.md"),
         text: Some(skill.to_owned()),
     };
+    let rejected_before = BTreeMap::new();
     let result =
-        consolidate::consolidate(&night, "persona", slices, &[target], |_| Vec::new()).await?;
+        consolidate::consolidate(&night, "persona", slices, &[target], &rejected_before).await?;
     let spent = night.spent()?.tokens;
     context.store.commit("end experiment", |tx| {
         nights::end(

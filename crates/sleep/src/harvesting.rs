@@ -114,7 +114,7 @@ fn horizon(context: &Context) -> Result<Option<Instant>, Problem> {
         .checked_sub(before)
         .map(Some)
         .map_err(|_| {
-            Problem::permanent(
+            Problem::refused(
                 "setting_invalid",
                 format!("reads.lookback_hours = {hours} reaches back beyond all calendars."),
                 "Set it to 0 to read everything there is.",

@@ -35,6 +35,7 @@ pub mod tasks_file;
 pub mod time_left;
 pub mod tonight;
 
+pub use begin::is_budget;
 pub use context::{Context, Listener, Progress};
 pub use outcome::{Outcome, Stop, exit_code};
 pub use report::NightReport;

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use skillopt_core::agent::Agent;
+use skillopt_core::agent_tool::AgentTool;
 use skillopt_core::feedback::{self, Happened};
 use skillopt_core::task::{Check, Judge, Outcome, SourceTurn};
 use skillopt_core::text::{cut, head, one_line};
@@ -16,9 +17,14 @@ use skillopt_transcripts::{Author, Session, Turn};
 /// Shortest request that is looked at, in code points (§4.1).
 const SHORTEST_INTENT: usize = 8;
 /// Longest intent kept, in code points (§4.1).
-const INTENT_LIMIT: usize = 800;
+pub(crate) const INTENT_LIMIT: usize = 800;
 /// Longest answer kept as evidence, in code points (§4.1).
 const ATTEMPT_LIMIT: usize = 600;
+
+/// Praise that is longer, in code points, is a request of its own.
+const REMARK_LIMIT: usize = 120;
+/// Longest words of a correction kept, in code points.
+const CORRECTION_LIMIT: usize = 200;
 
 /// Why a request cannot be replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -128,7 +134,9 @@ pub(crate) fn requests(session: &Session) -> Vec<Request<'_>> {
                     Some(request) if says("neg:") || feedback::correction(&turn.text) => {
                         request.corrections.push(turn);
                     }
-                    Some(request) if praise && one_line(&turn.text).chars().count() < 120 => {
+                    Some(request)
+                        if praise && one_line(&turn.text).chars().count() < REMARK_LIMIT =>
+                    {
                         request.remarks.push(turn);
                     }
                     _ => {
@@ -162,37 +170,16 @@ pub(crate) fn requests(session: &Session) -> Vec<Request<'_>> {
 pub(crate) fn needs(request: &Request<'_>) -> Option<NotReplayable> {
     let mut other_tools = false;
     for tool in &request.tools {
-        match tool_kind(tool) {
-            ToolKind::Files => return Some(NotReplayable::NeedsFiles),
-            ToolKind::Harmless => {}
-            ToolKind::Other => other_tools = true,
+        match AgentTool::named(tool) {
+            AgentTool::Files => return Some(NotReplayable::NeedsFiles),
+            AgentTool::Harmless => {}
+            AgentTool::Other => other_tools = true,
         }
     }
     if other_tools {
         return Some(NotReplayable::NeedsTools);
     }
     mentions_files(&request.turn.text).then_some(NotReplayable::NeedsFiles)
-}
-
-enum ToolKind {
-    /// Reads or writes the project, or may do so.
-    Files,
-    /// Loads instructions or keeps a list; the answer does not depend on it.
-    Harmless,
-    /// Anything else, for example the web.
-    Other,
-}
-
-fn tool_kind(name: &str) -> ToolKind {
-    match name {
-        "Read" | "Edit" | "MultiEdit" | "Write" | "NotebookEdit" | "Bash" | "Glob" | "Grep"
-        | "LS" | "exec_command" | "shell" | "local_shell" | "apply_patch" | "write_stdin"
-        | "view_image" => ToolKind::Files,
-        "Skill" | "TodoWrite" | "update_plan" | "TaskCreate" | "TaskUpdate" | "ExitPlanMode" => {
-            ToolKind::Harmless
-        }
-        _ => ToolKind::Other,
-    }
 }
 
 /// Whether the words point at something outside the request: a path, a file, "this repository".
@@ -294,7 +281,7 @@ pub(crate) fn look_at(
             if !is_mined(&source) && states_a_wish(&turn.text) {
                 mined.corrections.push(Correction {
                     agent: session.agent,
-                    words: cut(&one_line(&turn.text), 200),
+                    words: cut(&one_line(&turn.text), CORRECTION_LIMIT),
                     turn: source,
                 });
             }

@@ -155,7 +155,7 @@ fn take(
         if candidate.turns.iter().all(is_mined) {
             continue;
         }
-        head(task.intent.trim(), 800).clone_into(&mut candidate.intent);
+        head(task.intent.trim(), mine::INTENT_LIMIT).clone_into(&mut candidate.intent);
         candidate.tags.push("mined:llm".to_owned());
         mined.candidates.push(candidate);
     }

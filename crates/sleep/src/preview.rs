@@ -58,29 +58,41 @@ pub struct Preview {
     pub notes: Vec<String>,
 }
 
+/// What the tasks of a preview come from.
+#[derive(Debug)]
+pub enum Material<'a> {
+    /// Tasks that the user gave.
+    Given(&'a TasksFile),
+    /// The sessions of the look-back, as [`harvesting::read`] gives them.
+    Harvested(Box<Harvest>),
+}
+
 /// What a night would do now. Nothing is asked, and nothing is marked.
 ///
 /// `again` looks at what earlier nights have dealt with once more.
 pub async fn preview(
     context: &Context,
-    file: Option<&TasksFile>,
+    material: Material<'_>,
     again: bool,
 ) -> Result<Preview, Stop> {
     let (roles, templates) = night::models(context).await?;
     let simulated = roles.simulated();
     let handed_off = run::handed_off(&roles);
-    let named = file.map_or(&[][..], |file| &file.tasks);
+    let harvested = matches!(material, Material::Harvested(_));
+    let named = match &material {
+        Material::Given(file) => &file.tasks[..],
+        Material::Harvested(_) => &[],
+    };
     let (targets, unusable) = targets::resolve(context, &harvesting::agents(context, named))?;
     let mut notes: Vec<String> = unusable.iter().map(ToString::to_string).collect();
     let mut found = Vec::new();
-    let (prepared, mined, harvest) = match file {
-        Some(file) => (
+    let (prepared, mined, harvest) = match material {
+        Material::Given(file) => (
             tonight::given(context, file),
             crate::mine::Mined::default(),
             Harvest::default(),
         ),
-        None => {
-            let harvest = harvesting::read(context, false)?;
+        Material::Harvested(harvest) => {
             notes.extend(sources::warnings(&harvest));
             found = sources::statuses(context, &harvest);
             let known = tonight::known_turns(context, simulated, again)?;
@@ -90,13 +102,13 @@ pub async fn preview(
                 tonight::session_limit(context),
             );
             let mined = crate::mine::heuristic(&sessions, &|turn| known.contains(turn));
-            let prepared = tonight::gathered(context, &mined)?;
+            let prepared = tonight::gathered(context, &mined, &targets)?;
             (
                 prepared,
                 mined,
                 Harvest {
                     sessions,
-                    ..harvest
+                    ..*harvest
                 },
             )
         }
@@ -122,7 +134,7 @@ pub async fn preview(
         &prepared.tasks,
         measuring.path.roles(),
     ));
-    if context.settings.model_miner && !simulated && file.is_none() {
+    if context.settings.model_miner && !simulated && harvested {
         forecast.mining_calls = harvest.sessions.len() as u64;
         notes.push("The night itself lets a model find tasks too; this preview takes only literal corrections.".to_owned());
     }

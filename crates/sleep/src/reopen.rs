@@ -24,7 +24,7 @@ pub fn reopen(context: &Context, id: &str) -> Result<Vec<String>, Problem> {
         })
         .collect();
     if back.is_empty() {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "proposal_not_rejected",
             format!("Nothing of proposal {id} was rejected."),
             "`skillopt proposal show` says where it stands; an adoption is taken back with `skillopt rollback`.",
@@ -42,7 +42,7 @@ pub fn reopen(context: &Context, id: &str) -> Result<Vec<String>, Problem> {
                         .any(|target| target.real_path == newer.real_path)
             });
             if overtakes {
-                return Err(Problem::permanent(
+                return Err(Problem::refused(
                     "proposal_overtaken",
                     format!("Proposal {} for the same document came later.", later.id),
                     "Decide on that one; what this one found is found again if it still helps.",

@@ -20,7 +20,7 @@ use crate::consolidate::{Consolidated, TargetResult};
 use crate::context::Context;
 use crate::estimate::Forecast;
 use crate::gather::Gathered;
-use crate::mine::Mined;
+use crate::mine::{Mined, NotReplayable};
 use crate::model_notes::Resolved;
 use crate::outcome::Stop;
 
@@ -193,7 +193,7 @@ pub struct NightReport {
     pub targets: Vec<TargetReport>,
     /// Train and validation were not apart somewhere.
     pub holdout_leaked: bool,
-    /// Per task: tags, before, after.
+    /// The verdict on all documents of an agent together, per agent.
     pub overall: Vec<(Agent, Decision)>,
     /// Mean score on the test slice, pinned and final, per agent.
     pub test: Vec<(Agent, Option<f64>, Option<f64>)>,
@@ -215,7 +215,7 @@ pub struct NightReport {
     pub adopted: Vec<String>,
     /// The user's tasks file.
     pub tasks_file: Option<String>,
-    /// Edits per night at most, and whether a regression blocks; the reference reports both.
+    /// Whether one held-out task that gets worse blocks a proposal; the reference reports it.
     pub gate_no_regression: bool,
     /// `false` when the gate was off.
     pub gated: bool,
@@ -427,15 +427,16 @@ impl NightReport {
                 if self.waiting == 1 { " was" } else { "s were" }
             ));
         }
-        if let Some(count) = self.not_replayable.get("no criterion") {
+        let count = |reason: NotReplayable| self.not_replayable.get(reason.words());
+        if let Some(count) = count(NotReplayable::NoCriterion) {
             missing.push(format!(
                 "{} had no correction that says what a good answer is.",
                 counted(*count, "request")
             ));
         }
-        let tools: u64 = ["needs files", "needs tools"]
-            .iter()
-            .filter_map(|reason| self.not_replayable.get(*reason))
+        let tools: u64 = [NotReplayable::NeedsFiles, NotReplayable::NeedsTools]
+            .into_iter()
+            .filter_map(count)
             .sum();
         if tools > 0 {
             missing.push(format!(

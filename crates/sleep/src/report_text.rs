@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use skillopt_core::edit::Edit;
+use skillopt_core::text::{acts, one_line};
 
 use crate::report::{NightReport, TargetReport};
 
@@ -179,17 +180,11 @@ pub fn inline(text: &str) -> String {
                 safe.push('\\');
                 safe.push(c);
             }
-            c if c.is_control() || is_format(c) => safe.push(' '),
+            c if acts(c) => safe.push(' '),
             c => safe.push(c),
         }
     }
-    skillopt_core::text::one_line(&safe)
-}
-
-/// Characters that are not seen but act: bidirectional controls, joiners, tags.
-const fn is_format(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+    one_line(&safe)
 }
 
 #[cfg(test)]
@@ -198,6 +193,9 @@ mod tests {
 
     #[test]
     fn strangers_text_cannot_act() {
+        for unseen in ['\u{ad}', '\u{61c}', '\u{200f}', '\u{2028}', '\u{e0041}'] {
+            assert_eq!(inline(&format!("a{unseen}b")), "a b", "{unseen:?}");
+        }
         let hostile = "a\u{1b}[31m | <b>`x`</b>\n# h \u{202e}z";
         let safe = inline(hostile);
         assert_eq!(

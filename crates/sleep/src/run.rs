@@ -1,6 +1,6 @@
 //! One night from its lock to its report.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 use jiff::SignedDuration;
@@ -171,7 +171,7 @@ async fn night(context: &Context, plan: Plan, report: &mut NightReport) -> Resul
             night.local("tasks", || Ok(tonight::given(context, file)))?,
             Mined::default(),
         ),
-        None => tonight::harvested(&night, plan.again, report).await?,
+        None => tonight::harvested(&night, plan.again, &targets, report).await?,
     };
     report.tasks(&prepared.tasks, &prepared.gathered, &mined);
     report.notes.extend(prepared.notes.iter().cloned());
@@ -219,9 +219,12 @@ async fn night(context: &Context, plan: Plan, report: &mut NightReport) -> Resul
         }
     }
     for (agent, slices, targets) in &groups {
-        let remembered = |target: &Target| reminders(context, &target.id);
+        let mut rejected_before = BTreeMap::new();
+        for target in targets {
+            rejected_before.insert(target.id.as_str(), reminders(context, &target.id)?);
+        }
         let result =
-            consolidate::consolidate(&night, agent.id(), slices, targets, remembered).await?;
+            consolidate::consolidate(&night, agent.id(), slices, targets, &rejected_before).await?;
         consolidated.push((*agent, result, slices.validation.len()));
     }
     report.consolidated(&consolidated, &prepared.tasks);
@@ -274,14 +277,15 @@ pub(crate) fn to_value<T: Serialize>(value: &T) -> Result<Value, Problem> {
     })
 }
 
-fn reminders(context: &Context, target: &str) -> Vec<String> {
+/// What the user rejected of a document before, for the optimizer to mind.
+fn reminders(context: &Context, target: &str) -> Result<Vec<String>, Problem> {
     let rows = context
         .store
-        .read(|db| rejected::list(db, &context.project.id, Some(target), REMINDERS))
-        .unwrap_or_default();
-    rows.into_iter()
+        .read(|db| rejected::list(db, &context.project.id, Some(target), REMINDERS))?;
+    Ok(rows
+        .into_iter()
         .map(|row| format!("{} (rejected: {})", row.edit.content, row.reason))
-        .collect()
+        .collect())
 }
 
 /// What the night says about the models it asked.

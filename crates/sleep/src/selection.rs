@@ -100,7 +100,7 @@ pub(crate) fn choose<'a>(
         "`skillopt proposal show {}` lists its documents and rules.",
         proposal.id
     );
-    let unknown = |what: String| Problem::permanent("selection_unknown", what, guidance.clone());
+    let unknown = |what: String| Problem::refused("selection_unknown", what, guidance.clone());
     for name in &selection.targets {
         let one = Selection {
             targets: vec![name.clone()],
@@ -125,7 +125,7 @@ pub(crate) fn choose<'a>(
     }
     let waiting = |target: &ProposalTarget| target.state == TargetState::Pending;
     if !targets.iter().any(waiting) {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "proposal_decided",
             format!(
                 "Proposal {} was decided before; nothing of it waits.",
@@ -160,7 +160,7 @@ pub(crate) fn choose<'a>(
         }
     }
     if chosen.is_empty() {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "selection_empty",
             "Nothing that waits is selected.",
             guidance,

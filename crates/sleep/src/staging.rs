@@ -79,7 +79,7 @@ pub(crate) fn stage(
                 .find_map(|target| target.not_staged.clone())
                 .unwrap_or_default();
             report.reason = format!("An improvement was found but cannot be staged: {why}");
-            report.problem = Some(Problem::permanent(
+            report.problem = Some(Problem::refused(
                 "proposal_unusable",
                 report.reason.clone(),
                 "Correct the document named here; the answers are kept, so running again costs little.",

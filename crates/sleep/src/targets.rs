@@ -3,7 +3,7 @@
 //! | Agent | Skill | Memory |
 //! | --- | --- | --- |
 //! | Claude Code | `<claude home>/skills/<managed name>/SKILL.md`, or the skill the user chose | `<project>/CLAUDE.md` |
-//! | Codex, Copilot CLI, VS Code, Cursor, Pi, OpenCode | `<project>/.agents/skills/<managed name>/SKILL.md`, or the skill the user chose | `<project>/AGENTS.md` |
+//! | Codex, Copilot CLI, VS Code, Cursor, Pi, OpenCode, OpenClaw, Devin | `<project>/.agents/skills/<managed name>/SKILL.md`, or the skill the user chose | `<project>/AGENTS.md` |
 //!
 //! Agents in one row read the same documents: they are improved once, from the sessions of all of
 //! them, under the name of the first one that is asked for.

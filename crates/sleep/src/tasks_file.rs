@@ -38,7 +38,7 @@ pub struct TasksFile {
 pub fn read(path: &Path) -> Result<TasksFile, Problem> {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let unreadable = |why: String| {
-        Problem::permanent(
+        Problem::refused(
             "tasks_file_unreadable",
             format!("The tasks file {} cannot be read: {why}.", path.display()),
             "Check the path given with --tasks-file.",
@@ -58,7 +58,7 @@ pub fn read(path: &Path) -> Result<TasksFile, Problem> {
 
 fn parse(bytes: &[u8], path: &Path) -> Result<TasksFile, Problem> {
     let broken = |why: &str| {
-        Problem::permanent(
+        Problem::refused(
             "tasks_file_broken",
             format!("The tasks file {} cannot be used: {why}.", path.display()),
             "Correct the entries named here, or harvest the file anew with `skillopt sleep harvest --output`.",
@@ -165,7 +165,7 @@ pub fn require_review(file: &TasksFile, simulated: bool) -> Result<(), Problem> 
     if file.reviewed || simulated {
         return Ok(());
     }
-    Err(Problem::permanent(
+    Err(Problem::refused(
         "tasks_not_reviewed",
         format!(
             "The tasks file {} has not been reviewed.",

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use skillopt_core::agent::Agent;
-use skillopt_core::document::Target;
+use skillopt_core::document::{Target, TargetKind};
 use skillopt_core::task::{SourceTurn, Task};
 use skillopt_core::text::counted;
 use skillopt_core::{Problem, split};
@@ -51,6 +51,7 @@ pub struct Prepared {
 pub(crate) async fn harvested(
     night: &Night<'_>,
     again: bool,
+    targets: &[Target],
     report: &mut NightReport,
 ) -> Result<(Prepared, Mined), Stop> {
     let context = night.context;
@@ -83,7 +84,7 @@ pub(crate) async fn harvested(
         })?
     };
 
-    let prepared: Prepared = night.local("tasks", || Ok(gathered(context, &mined)?))?;
+    let prepared: Prepared = night.local("tasks", || Ok(gathered(context, &mined, targets)?))?;
     Ok((prepared, mined))
 }
 
@@ -102,19 +103,22 @@ pub(crate) fn known_turns(
 }
 
 /// Tonight's tasks: what was found now beside what earlier nights saw.
-pub fn gathered(context: &Context, mined: &Mined) -> Result<Prepared, Problem> {
+pub fn gathered(context: &Context, mined: &Mined, targets: &[Target]) -> Result<Prepared, Problem> {
     let archive: Vec<Task> = context
         .store
         .read(|db| tasks::archive(db, &context.project.id, ARCHIVE))?
         .into_iter()
         .map(|archived| archived.task)
         .collect();
-    let seen: Vec<Occurrence> = context
+    let stored = context
         .store
-        .read(|db| clusters::all(db, &context.project.id))?
+        .read(|db| clusters::all(db, &context.project.id))?;
+    let n_stored = stored.len();
+    let seen: Vec<Occurrence> = stored
         .into_iter()
         .filter_map(|row| serde_json::from_value(row.body).ok())
         .collect();
+    let unreadable = n_stored - seen.len();
     let limits = Limits {
         min_recurrence: context.settings.min_recurrence as usize,
         max_tasks: context.settings.max_tasks_per_night as usize,
@@ -126,18 +130,35 @@ pub fn gathered(context: &Context, mined: &Mined) -> Result<Prepared, Problem> {
         &context.project.root,
         limits,
     );
-    Ok(prepare(context, gathered, &archive))
+    let mut prepared = prepare(context, gathered, &archive, targets);
+    if unreadable > 0 {
+        prepared.notes.push(format!(
+            "{} of earlier nights cannot be read any more; whether something recurs is told without.",
+            counted(unreadable as u64, "request")
+        ));
+    }
+    Ok(prepared)
 }
 
 /// Splits for new tasks, archived held-out tasks beside them, recalled and dreamt ones behind.
-fn prepare(context: &Context, gathered: Gathered, archive: &[Task]) -> Prepared {
+fn prepare(
+    context: &Context,
+    gathered: Gathered,
+    archive: &[Task],
+    targets: &[Target],
+) -> Prepared {
     let settings = &context.settings;
     let mut notes = Vec::new();
     let mut tonight = gathered.tasks.clone();
-    if settings.target_task_filter && !settings.target_skill_path.is_empty() {
-        let file = targets::below_project(context, &settings.target_skill_path);
-        let skill = std::fs::read_to_string(file).unwrap_or_default();
-        tonight = target_filter::related(tonight, &settings.target_skill_path, &skill);
+    // A skill that had to be left out is not what this night is about.
+    let skill = targets
+        .iter()
+        .find(|target| target.kind == TargetKind::Skill);
+    if settings.target_task_filter
+        && !settings.target_skill_path.is_empty()
+        && let Some(skill) = skill
+    {
+        tonight = target_filter::related(tonight, &settings.target_skill_path, skill.text());
     }
     if tonight.is_empty() {
         return Prepared {

@@ -98,6 +98,24 @@ pub struct Recovered {
     pub left: Vec<PathBuf>,
 }
 
+impl Recovered {
+    /// What whoever was at work is told: that it was undone, and of each file that was left.
+    #[must_use]
+    pub fn sentences(&self) -> Vec<String> {
+        let undone = format!(
+            "An adoption of {} that was cut short was taken back.",
+            self.proposal
+        );
+        let left = self.left.iter().map(|path| {
+            format!(
+                "{} was changed meanwhile and was left as it is.",
+                path.display()
+            )
+        });
+        std::iter::once(undone).chain(left).collect()
+    }
+}
+
 /// Writes all documents of `plan`, or none. `finish` runs in the transaction that commits it.
 ///
 /// Errors: `document_busy`, `file_changed`, `file_is_link`, `folder_is_link`, `file_has_links`,

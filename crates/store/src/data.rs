@@ -39,7 +39,7 @@ pub struct Size {
     pub backups: u64,
     /// Questions and answers of the hand-off backend.
     pub handoff: u64,
-    /// What scheduled runs printed.
+    /// The log: what the app said, and what nights printed.
     pub log: u64,
     /// All of the above.
     pub total: u64,
@@ -68,10 +68,10 @@ pub(crate) fn database_files(paths: &Paths) -> [PathBuf; 3] {
     [paths.database(), beside("-wal"), beside("-shm")]
 }
 
-/// Largest log of scheduled runs, in bytes; as much again is kept of what was in it before.
+/// Largest log, in bytes; as much again is kept of what was in it before.
 const LARGEST_LOG: u64 = 1_000_000;
 
-/// Puts the log of scheduled runs aside when it has grown large, and makes it private: the shell that cron
+/// Puts the log aside when it has grown large, and makes it private: the shell that cron
 /// starts made it. It may be open for appending meanwhile, so what is in it is copied and the file stays.
 pub fn bound_log(paths: &Paths) -> Result<(), Problem> {
     let log = paths.log();
@@ -94,7 +94,7 @@ pub fn bound_log(paths: &Paths) -> Result<(), Problem> {
     }
 }
 
-/// Opens the log of scheduled runs for appending; it is made when it is missing, for its owner only.
+/// Opens the log for appending; it is made when it is missing, for its owner only.
 pub fn open_log(paths: &Paths) -> Result<std::fs::File, Problem> {
     let log = paths.log();
     crate::files::create_private_dir(&paths.data)?;
@@ -131,7 +131,7 @@ fn folders(paths: &Paths) -> [(&'static str, PathBuf); 3] {
 /// A folder that something is copied to: absolute, missing or empty, and not inside `data`.
 fn empty_destination(to: &Path, data: &Path) -> Result<(), Problem> {
     if !to.is_absolute() || to.starts_with(data) || data.starts_with(to) {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "destination_unusable",
             format!(
                 "{} cannot take the data: it is not a folder of its own.",
@@ -147,7 +147,7 @@ fn empty_destination(to: &Path, data: &Path) -> Result<(), Problem> {
     };
     match entries {
         None => Ok(()),
-        Some(_) => Err(Problem::permanent(
+        Some(_) => Err(Problem::refused(
             "destination_not_empty",
             format!("{} is not empty.", to.display()),
             "Name a folder that does not exist yet, or an empty one.",

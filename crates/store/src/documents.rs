@@ -177,7 +177,7 @@ fn outside(path: &Path, real: &Path) -> Problem {
     } else {
         format!(" leads to {}, which", real.display())
     };
-    Problem::permanent(
+    Problem::refused(
         "target_outside_roots",
         format!(
             "{}{leads} is outside the project and the agents' own folders.",

@@ -158,7 +158,7 @@ fn whole(raw: Raw) -> Result<Night, Fault> {
 /// Error: `night_unfinished` when one of the same kind can still go on.
 pub fn begin(tx: &Tx<'_>, project: &str, kind: Kind, pins: &Value) -> Result<i64, Fault> {
     if let Some(open) = open(tx, project, kind)? {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "night_unfinished",
             format!(
                 "A night that began at {} has not ended yet.",
@@ -393,7 +393,7 @@ fn elapsed_us(from: Instant, to: Instant) -> u64 {
 /// Like [`get`]. Error: `night_unknown`.
 pub fn required(db: &Connection, night: i64) -> Result<Night, Fault> {
     get(db, night)?.ok_or_else(|| {
-        Fault::Problem(Problem::permanent(
+        Fault::Problem(Problem::refused(
             "night_unknown",
             format!("There is no night {night}."),
             "`skillopt night list` shows the nights.",
@@ -402,7 +402,7 @@ pub fn required(db: &Connection, night: i64) -> Result<Night, Fault> {
 }
 
 fn ended(night: i64) -> Fault {
-    Fault::Problem(Problem::permanent(
+    Fault::Problem(Problem::refused(
         "night_ended",
         format!("Night {night} has already ended."),
         "Start a new one with `skillopt sleep run`.",

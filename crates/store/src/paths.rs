@@ -109,13 +109,13 @@ impl Paths {
         self.data.join("agents")
     }
 
-    /// What scheduled runs printed.
+    /// What the app said, and what nights printed that the app, the daemon or cron started.
     #[must_use]
     pub fn log(&self) -> PathBuf {
         self.data.join("cron.log")
     }
 
-    /// What they printed before that, once there was too much for one file.
+    /// What was in it before that, once there was too much for one file.
     #[must_use]
     pub fn earlier_log(&self) -> PathBuf {
         self.data.join("cron.log.1")

@@ -53,7 +53,7 @@ pub fn find_or_register(tx: &Tx<'_>, root: &Path) -> Result<Project, Fault> {
         .optional()?
         .unwrap_or(false);
     if removed {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "project_removed",
             format!("{root} was taken off the list of projects."),
             "`skillopt project add` puts it back, with its history.",
@@ -139,7 +139,7 @@ pub fn relocate(tx: &Tx<'_>, id: &str, new_root: &Path) -> Result<Project, Fault
     if let Some(other) = with_root(tx, &root)?
         && other.id != id
     {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "project_exists",
             format!("{root} is already registered as project {}.", other.id),
             "Purge that project first if its history is not needed.",
@@ -186,7 +186,7 @@ fn with_root(db: &Connection, root: &str) -> Result<Option<Project>, Fault> {
 
 /// No such project.
 pub(crate) fn unknown(id: &str) -> Fault {
-    Fault::Problem(Problem::permanent(
+    Fault::Problem(Problem::refused(
         "project_unknown",
         format!("No project is registered as \"{id}\"."),
         "`skillopt project list` shows the registered projects.",
@@ -195,7 +195,7 @@ pub(crate) fn unknown(id: &str) -> Fault {
 
 fn canonical(root: &Path) -> Result<String, Problem> {
     let real = real_path(root).map_err(|error| {
-        Problem::permanent(
+        Problem::refused(
             "project_folder_missing",
             format!(
                 "The project folder {} cannot be opened: {error}.",

@@ -189,7 +189,7 @@ pub struct NewTarget {
 pub fn publish(tx: &Tx<'_>, id: &str, targets: &[NewTarget]) -> Result<(), Fault> {
     let proposal = required(tx, id)?;
     if proposal.state != State::Draft {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "proposal_not_draft",
             format!("Proposal {id} was published before."),
             "Nothing needs to be done.",
@@ -265,7 +265,7 @@ pub fn decide(
         (id, target, state, reason),
     )?;
     if changed == 0 {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "target_unknown",
             format!("Proposal {id} has no document \"{target}\"."),
             "`skillopt proposal show` lists its documents.",
@@ -363,7 +363,7 @@ pub fn get(db: &Connection, id: &str) -> Result<Option<Proposal>, Fault> {
 /// Like [`get`]. Error: `proposal_unknown`.
 pub fn required(db: &Connection, id: &str) -> Result<Proposal, Fault> {
     get(db, id)?.ok_or_else(|| {
-        Fault::Problem(Problem::permanent(
+        Fault::Problem(Problem::refused(
             "proposal_unknown",
             format!("There is no proposal \"{}\".", id.escape_debug()),
             "`skillopt proposal list` shows what waits.",

@@ -65,7 +65,7 @@ fn with_slashes(path: &str) -> Cow<'_, str> {
 }
 
 fn invalid(pattern: &str, error: &globset::Error) -> Problem {
-    Problem::permanent(
+    Problem::refused(
         "exclude_invalid",
         format!(
             "The exclude pattern `{pattern}` is not a valid glob: {}.",

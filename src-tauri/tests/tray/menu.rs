@@ -47,7 +47,6 @@ fn a_click_on_what_was_there_hits_nothing_else() {
         "project remove",
         &json!({"project": person.project()}),
     );
-    supervisor::look_again(&person.app());
     let runs_new = there(&["Run now", "another-one"]);
     assert_ne!(runs_new, runs_old);
     assert!(!tray.click_number(runs_old), "it was for the other project");
@@ -65,7 +64,6 @@ fn a_click_on_what_was_there_hits_nothing_else() {
         "config set",
         &json!({"key": "desktop.language", "value": "zh"}),
     );
-    supervisor::look_again(&person.app());
     assert_eq!(there(&["退出"]), quit);
     assert!(tray.click_number(quit));
     assert_eq!(app.wait(), 0);

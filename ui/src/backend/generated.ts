@@ -2894,6 +2894,10 @@ calls_expected: number | null,
  */
 seconds_left: number | null, 
 /**
+ * The same in minutes, rounded up as coarsely as it is known; this is what is shown.
+ */
+minutes_left: number | null, 
+/**
  * Tokens it has used.
  */
 tokens: number, 
@@ -3186,7 +3190,7 @@ backups: number,
  */
 handoff: number, 
 /**
- * What scheduled runs printed.
+ * The log: what the app said, and what nights printed.
  */
 log: number, 
 /**

@@ -98,10 +98,9 @@ export function run(at: Date, now: Date, locale: string): string {
   return `${day}, ${clock}`;
 }
 
-/** How long something still takes, in whole minutes: 4 min, 1 hr 20 min. */
-export function minutes(seconds: number, locale: string): string {
+/** So many minutes in words: 4 min, 1 hr 20 min. */
+export function minutes(all: number, locale: string): string {
   const part = (value: number, unit: string): string => numbers(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(value);
-  const all = Math.max(1, Math.ceil(seconds / 60));
   return all < 60 ? part(all, 'minute') : `${part(Math.floor(all / 60), 'hour')} ${part(all % 60, 'minute')}`;
 }
 

@@ -79,7 +79,7 @@ describe('numbers and times', () => {
     expect(bytes(18_400_000, 'en-US')).toBe('18 MB');
     expect(duration('2026-11-29T00:00:00Z', '2026-11-29T00:03:20Z', 'en-US')).toBe('3m 20s');
     expect(duration('2026-11-29T00:00:00Z', '2026-11-29T02:03:20Z', 'en-US')).toBe('2h 3m');
-    expect([5, 210, 3_600, 4_801].map((seconds) => minutes(seconds, 'en-US'))).toEqual(['1 min', '4 min', '1 hr 0 min', '1 hr 21 min']);
+    expect([1, 4, 60, 85].map((all) => minutes(all, 'en-US'))).toEqual(['1 min', '4 min', '1 hr 0 min', '1 hr 25 min']);
   });
   it('name a skill by its folder', () => {
     expect(fileName('/a/.claude/skills/deploy/SKILL.md')).toBe('deploy');

@@ -34,7 +34,7 @@ class Counted extends MemoryBackend {
   }
 }
 
-const RUNNING = { night: 7, since: null, stage: 'mine', calls: 40, calls_of_night: 3, calls_expected: null, seconds_left: null, tokens: 900, supervised: true };
+const RUNNING = { night: 7, since: null, stage: 'mine', calls: 40, calls_of_night: 3, calls_expected: null, seconds_left: null, minutes_left: null, tokens: 900, supervised: true };
 
 let engine: Counted;
 let stop: () => void;

@@ -5,48 +5,36 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use skillopt_core::Problem;
-use skillopt_settings::{Layer, Layers, Settings, row};
+use skillopt_core::call::Side;
+use skillopt_settings::{Layer, Layers, ROWS, Row, Settings, row};
 
 use super::known;
 use crate::config;
 use crate::context::App;
 
-/// What belongs to a backend, besides its name: another one must not be given it.
-const BELONGS: &[&str] = &[
-    "models.model",
-    "models.endpoint",
-    "models.api_key_env",
-    "models.reasoning_effort",
-    "models.target_backend",
-    "models.target_model",
-    "models.target_endpoint",
-    "models.target_api_key_env",
-    "models.target_api",
-    "models.target_reasoning_effort",
-    "models.target_thinking",
-    "models.target_reply_tokens",
-    "models.target_temperature",
-    "models.optimizer_backend",
-    "models.optimizer_model",
-    "models.optimizer_endpoint",
-    "models.optimizer_api_key_env",
-    "models.optimizer_api",
-    "models.optimizer_reasoning_effort",
-    "models.optimizer_thinking",
-    "models.optimizer_context_tokens",
-    "models.optimizer_reply_tokens",
-    "models.optimizer_temperature",
-    "models.judge_backend",
-    "models.judge_model",
-    "models.judge_endpoint",
-    "models.judge_api_key_env",
-    "models.judge_api",
-    "models.judge_reasoning_effort",
-    "models.judge_thinking",
-    "models.judge_context_tokens",
-    "models.judge_reply_tokens",
-    "models.judge_temperature",
-];
+/// What belongs to a backend, besides its name, for each side and for the whole night: whatever can be said
+/// of one side alone. Another backend must not be given it.
+pub(super) fn belonging() -> impl Iterator<Item = &'static Row> {
+    ROWS.iter().filter(|one| {
+        let of_the_night = one.key != "models.backend"
+            && Side::ALL
+                .iter()
+                .any(|side| row(&format!("models.{}_{}", side.id(), one.field)).is_some());
+        one.group() == "models" && (of_the_night || is_of_one_side(one))
+    })
+}
+
+/// Whether it says of one side what another setting says of the whole night.
+pub(crate) fn is_of_one_side(one: &Row) -> bool {
+    Side::ALL.iter().any(|side| {
+        let name = one
+            .key
+            .strip_prefix("models.")
+            .and_then(|field| field.strip_prefix(side.id()))
+            .and_then(|field| field.strip_prefix('_'));
+        name.is_some_and(|name| row(&format!("models.{name}")).is_some())
+    })
+}
 
 /// The backend that answers from now on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,7 +90,7 @@ pub struct Chosen {
     pub file: PathBuf,
 }
 
-/// Makes a backend the one that answers, on both sides of a night, in one change of the settings file.
+/// Makes a backend the one that answers, on every side of a night, in one change of the settings file.
 /// When it is another than before, what belonged to the former goes: an address or a key of one company
 /// must not reach another.
 ///
@@ -130,7 +118,7 @@ pub async fn choose(app: &App, input: UseInput) -> Result<Chosen, Problem> {
         };
         let mut text = set(text.to_owned(), "models.backend", &name)?;
         if before.backend != name {
-            for row in BELONGS.iter().filter_map(|key| row(key)) {
+            for row in belonging() {
                 text = set(text, row.key, &in_words(&usual.get(row)))?;
             }
         }
@@ -160,10 +148,9 @@ fn in_words(value: &Value) -> String {
 }
 
 fn changed(before: &Settings, after: &Settings) -> Vec<Changed> {
-    ["models.backend"]
-        .iter()
-        .chain(BELONGS)
-        .filter_map(|key| row(key))
+    row("models.backend")
+        .into_iter()
+        .chain(belonging())
         .map(|row| Changed {
             key: row.key,
             before: before.get(row),
@@ -191,6 +178,63 @@ mod tests {
 
     fn text(home: &TestHome) -> String {
         std::fs::read_to_string(home.app.config().user).unwrap()
+    }
+
+    #[test]
+    fn what_belongs_to_a_backend_is_what_can_be_said_of_a_side() {
+        let keys: Vec<_> = belonging().map(|row| row.key).collect();
+        for name in [
+            "model",
+            "endpoint",
+            "api_key_env",
+            "api",
+            "reasoning_effort",
+            "thinking",
+            "context_tokens",
+            "reply_tokens",
+            "temperature",
+        ] {
+            for side in ["", "optimizer_", "judge_"] {
+                let key = format!("models.{side}{name}");
+                assert!(keys.contains(&key.as_str()), "{key}");
+            }
+        }
+        for side in ["target", "optimizer", "judge"] {
+            assert!(keys.contains(&format!("models.{side}_backend").as_str()));
+        }
+        // Nine for the night, ten for a side, and attempts are never cut.
+        assert_eq!(keys.len(), 9 + 3 * 10 - 1, "{keys:?}");
+    }
+
+    #[test]
+    fn limits_of_a_small_model_do_not_cut_what_another_backend_is_asked() {
+        let home = TestHome::new();
+        used(&home, of("openai_compatible"));
+        let file = home.app.config().user;
+        for (key, value) in [
+            ("models.api", "chat"),
+            ("models.thinking", "enabled"),
+            ("models.context_tokens", "4096"),
+            ("models.reply_tokens", "300"),
+            ("models.temperature", "0.5"),
+            ("models.judge_context_tokens", "4096"),
+        ] {
+            config::change(&home.app, &file, |text| {
+                skillopt_settings::set(text, &file, key, value, &Settings::default())
+            })
+            .unwrap();
+        }
+        let before = home.app.settings(None).unwrap().settings;
+        assert_eq!(
+            (before.context_tokens, before.temperature),
+            (4096, Some(0.5))
+        );
+        used(&home, of("claude"));
+        let expected = Settings {
+            backend: "claude".to_owned(),
+            ..Settings::default()
+        };
+        assert_eq!(home.app.settings(None).unwrap().settings, expected);
     }
 
     #[test]

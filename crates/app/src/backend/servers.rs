@@ -4,14 +4,14 @@ use skillopt_core::Problem;
 use skillopt_models::local::{self, LocalServer};
 use skillopt_settings::Settings;
 
-use super::{Around, ListInput};
+use super::{ListInput, settings_of};
 use crate::context::App;
 
 /// Finds the model servers that answer on this computer, with their models. Asks no model.
 ///
 /// Errors: those of the settings.
 pub async fn servers(app: &App, input: ListInput) -> Result<Vec<LocalServer>, Problem> {
-    let settings = Around::new(app, input.project).await?.settings;
+    let (_, settings) = settings_of(app, input.project.as_deref())?;
     Ok(on_this_computer(app, &settings).await)
 }
 

@@ -71,13 +71,30 @@ impl Command {
     /// a consent. (That a backend answers shows that it has ended, and `backend test` writes that down itself.)
     #[must_use]
     pub const fn mends(&self) -> bool {
-        matches!(
-            self,
-            Self::ConfigSet(_)
-                | Self::BackendAccept(_)
-                | Self::BackendUse(_)
-                | Self::KeySet(_)
-                | Self::KeyRemove(_)
-        )
+        match self {
+            Self::Import(input) => input.apply,
+            other => matches!(
+                other,
+                Self::ConfigSet(_)
+                    | Self::BackendAccept(_)
+                    | Self::BackendUse(_)
+                    | Self::KeySet(_)
+                    | Self::KeyRemove(_)
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::ImportInput;
+
+    #[test]
+    fn settings_that_are_taken_over_may_mend_and_those_that_are_only_shown_may_not() {
+        for apply in [true, false] {
+            let command = Command::Import(ImportInput { from: None, apply });
+            assert_eq!((command.mends(), command.writes()), (apply, apply));
+        }
     }
 }

@@ -242,7 +242,7 @@ fn create(folder: &Path) -> Result<(), Problem> {
 }
 
 fn cannot(doing: &str, path: &Path, error: &std::io::Error) -> Problem {
-    Problem::permanent(
+    Problem::refused(
         "demo_folder_unusable",
         format!(
             "The demonstration could not {doing} {}: {error}.",

@@ -3,36 +3,36 @@
 use std::path::PathBuf;
 
 use serde_json::json;
+use skillopt_core::Problem;
 use skillopt_core::agent::Agent;
 use skillopt_core::text::counted;
 use skillopt_sleep::report::SkipCount;
 use skillopt_sleep::sources::{self, SourceStatus};
 use skillopt_sleep::{Context, harvesting};
-use skillopt_transcripts::{Reason, Unit};
+use skillopt_transcripts::{Harvest, Reason, Unit};
 
-use super::{Finding, Health, bad, good};
+use super::{Finding, Health, good};
 
-/// One finding for each agent whose sessions are read.
-pub(super) fn findings(context: &Context) -> Vec<Finding> {
-    let all = match harvesting::read(context, true) {
-        Ok(harvest) => harvest,
-        Err(problem) => return vec![bad("sessions", &problem)],
-    };
-    let within = match harvesting::read(context, false) {
-        Ok(harvest) => SkipCount::of(&harvest, context),
-        Err(problem) => return vec![bad("sessions", &problem)],
-    };
+/// One finding for each agent whose sessions are read, and the sessions of the look-back, which the night
+/// would have.
+///
+/// Errors: those of [`harvesting::read`].
+pub(super) fn look(context: &Context) -> Result<(Vec<Finding>, Harvest), Problem> {
+    let all = harvesting::read(context, true)?;
+    let within = harvesting::read(context, false)?;
+    let skipped = SkipCount::of(&within, context);
     let homes = harvesting::homes(context);
-    sources::statuses(context, &all)
+    let findings = sources::statuses(context, &all)
         .into_iter()
         .map(|status| {
-            let old = within
+            let old = skipped
                 .iter()
                 .find(|row| row.agent == status.agent && row.reason == Reason::BeforeSince.id());
             let places = places(homes.of(status.agent));
             source(status, &places, old)
         })
-        .collect()
+        .collect();
+    Ok((findings, within))
 }
 
 /// One agent's sessions. That an agent is not there is no fault of a machine. `old` are the sessions

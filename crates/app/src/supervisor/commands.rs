@@ -10,7 +10,7 @@ use super::order;
 use super::state::{SupervisorState, at_in_words};
 use crate::Nothing;
 use crate::context::App;
-use crate::project::{Which, not_registered};
+use crate::project::Which;
 
 /// Shows the whole: what runs, what comes next, what waits and why.
 pub async fn status(app: &App, _: Nothing) -> Result<Box<SupervisorState>, Problem> {
@@ -88,9 +88,7 @@ pub struct Requested {
 ///
 /// Errors: `project_unknown`, `project_folder_missing`.
 pub async fn start_night(app: &App, which: Which) -> Result<Requested, Problem> {
-    let project = app
-        .known_project(which.project.as_deref())?
-        .ok_or_else(not_registered)?;
+    let project = app.registered(which.project.as_deref())?;
     order::run_now(app, &project.id)?;
     let supervised = locks::supervisor_holder(&app.paths).is_some();
     Ok(Requested {

@@ -14,7 +14,7 @@ use skillopt_store::scheduled::{self, Refusal, ScheduledNight, State};
 use skillopt_store::{Connection, Fault, attempts, calls, locks, proposals, stages};
 
 use super::rules::Schedule;
-use super::state::{Last, Missed, ProjectState, Running, Why};
+use super::state::{Last, Missed, ProjectState, Running, Why, minutes_left};
 use super::survey::Start;
 use crate::context::App;
 use crate::night::is_of;
@@ -213,6 +213,7 @@ pub(super) fn facts(
             calls_of_night: 0,
             calls_expected: None,
             seconds_left: None,
+            minutes_left: None,
             tokens: 0,
             supervised: true,
         }),
@@ -317,6 +318,7 @@ fn progress(db: &Connection, night: &Night, now: Instant, ours: bool) -> Result<
         || scheduled::list(db, &night.project, 1)?
             .first()
             .is_some_and(|row| row.state == State::Open && row.tries > 0 && row.outcome.is_none());
+    let seconds_left = way.and_then(|way| way.left).map(|left| left.as_secs());
     Ok(Running {
         night: Some(night.id),
         since: Some(night.resumed_at.min(now)),
@@ -325,7 +327,8 @@ fn progress(db: &Connection, night: &Night, now: Instant, ours: bool) -> Result<
         calls: rows.len() as u64,
         calls_of_night: spend.calls,
         calls_expected: way.map(|way| way.expected),
-        seconds_left: way.and_then(|way| way.left).map(|left| left.as_secs()),
+        seconds_left,
+        minutes_left: seconds_left.map(minutes_left),
         tokens: spend.tokens,
         supervised,
     })

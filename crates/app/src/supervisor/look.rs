@@ -1,7 +1,7 @@
 //! A look from any process: read from the store, the settings, the locks and the computer, and from nothing
 //! a process remembers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use skillopt_core::Problem;
 use skillopt_core::schedule::{Conditions, Readiness, Surroundings};
@@ -24,21 +24,38 @@ pub async fn look(app: &App) -> Result<SupervisorState, Problem> {
         Some(holder) => Supervising::Another(holder.to_string()),
         None => Supervising::Nobody,
     };
-    let survey = Survey::take(app, &BTreeSet::new())?;
+    let own = app.clone();
+    let survey = aside(move || Survey::take(&own, &BTreeSet::new())).await??;
     let around = if survey.asks_for_surroundings() {
         surroundings::read(&app.environment, app.clock.now()).await
     } else {
         Surroundings::default()
     };
-    let sessions = survey
-        .asks_for_sessions()
-        .into_iter()
-        .filter_map(|project| {
+    let (own, asked) = (app.clone(), survey.asks_for_sessions());
+    let sessions: BTreeMap<String, u64> = aside(move || {
+        let counted = asked.into_iter().filter_map(|project| {
             let id = project.id.clone();
-            Some((id, new_sessions(app, project)?))
-        })
-        .collect();
+            Some((id, new_sessions(&own, project)?))
+        });
+        counted.collect()
+    })
+    .await?;
     Ok(survey.plan(&around, &sessions, supervising, None).state)
+}
+
+/// Does what blocks on the disk where nothing else waits for it.
+///
+/// Error: `supervisor_failed`.
+pub(super) async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Problem> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| {
+        Problem::temporary(
+            "supervisor_failed",
+            format!("Looking at the schedule failed: {error}."),
+            "It is tried again within a minute; if it stays, please report it.",
+        )
+    })
 }
 
 /// What a night of a project would wait for if it were due now.
@@ -51,7 +68,10 @@ pub(crate) async fn readiness(app: &App, project: &Project, schedule: &Schedule)
         Surroundings::default()
     };
     if conditions.new_sessions.is_some() {
-        around.new_sessions = new_sessions(app, project.clone());
+        let (own, project) = (app.clone(), project.clone());
+        // A count that failed is one that is not known.
+        let counted = aside(move || new_sessions(&own, project)).await;
+        around.new_sessions = counted.ok().flatten();
     }
     conditions.look(&around, now, &schedule.zone)
 }

@@ -16,7 +16,7 @@ use crate::night::is_at_work;
 pub fn run_now(app: &App, project: &str) -> Result<(), Problem> {
     let project = registered(app, project)?;
     if !std::path::Path::new(&project.root).is_dir() {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "project_folder_missing",
             format!("The folder {} is not there.", project.root),
             "Say where it is now with `skillopt project move`.",
@@ -74,7 +74,7 @@ pub fn pause_of(text: &str, now: Instant, zone: &jiff::tz::TimeZone) -> Result<P
     use jiff::civil::DateTime;
     let text = text.trim().to_ascii_lowercase();
     let unreadable = || {
-        Problem::permanent(
+        Problem::refused(
             "pause_unreadable",
             format!("\"{}\" is no time to pause until.", text.escape_debug()),
             "Write 1h, 90m, tomorrow, forever, a date such as 2026-12-24, or a date and time such as 2026-12-24T18:00.",

@@ -91,3 +91,46 @@ impl Drop for Ear {
         }
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::net::UnixDatagram;
+
+    use super::*;
+    use crate::commands::{Command, execute};
+    use crate::config::SetInput;
+    use crate::project::Which;
+    use crate::test_home::{TestHome, block_on};
+
+    #[test]
+    fn whoever_supervises_hears_of_every_command_that_writes_and_of_no_other() {
+        let home = TestHome::new();
+        let address = address(&home.app.paths).unwrap();
+        std::fs::create_dir_all(address.parent().unwrap()).unwrap();
+        let socket = UnixDatagram::bind(&address).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        let heard = |command: Command| {
+            // What comes of it is not the question; one that fails may have done some of it.
+            let _ = block_on(execute(&home.app, command));
+            let mut word = [0_u8; 16];
+            let mut times = 0;
+            while socket.recv(&mut word).is_ok() {
+                times += 1;
+            }
+            times
+        };
+        let set = |value: &str| {
+            Command::ConfigSet(SetInput {
+                key: "schedule.hour".to_owned(),
+                value: Some(value.to_owned()),
+                for_project: false,
+                project: None,
+            })
+        };
+        assert_eq!(heard(Command::ProjectAdd(Which::default())), 1);
+        assert_eq!(heard(set("4")), 1);
+        assert_eq!(heard(set("no hour")), 1);
+        assert_eq!(heard(Command::ConfigShow(Which::default())), 0);
+        assert_eq!(heard(Command::ProjectList(crate::Nothing {})), 0);
+    }
+}

@@ -10,6 +10,7 @@ use skillopt_core::schedule::{
     Conditions, Cron, Days, Due, Rule, When, hours, time_of_day, when_in_words,
 };
 use skillopt_core::{Instant, Problem};
+use skillopt_models::Roles;
 use skillopt_settings::Settings;
 
 /// When a project's nights run, and under which conditions.
@@ -39,7 +40,7 @@ impl Schedule {
             rule: rule(settings)?,
             zone: zone(&settings.time_zone)?,
             conditions: conditions(settings),
-            providers: providers(settings),
+            providers: Roles::providers(settings),
             keep_awake: settings.keep_awake,
         })
     }
@@ -93,7 +94,7 @@ fn zone(name: &str) -> Result<TimeZone, Problem> {
         return Ok(TimeZone::system());
     }
     TimeZone::get(name).map_err(|_| {
-        Problem::permanent(
+        Problem::refused(
             "time_zone_unknown",
             format!("There is no time zone \"{name}\"."),
             "Set schedule.time_zone to a name such as Europe/Paris, or leave it empty for the computer's own.",
@@ -102,7 +103,7 @@ fn zone(name: &str) -> Result<TimeZone, Problem> {
 }
 
 fn unreadable(key: &str) -> Problem {
-    Problem::permanent(
+    Problem::refused(
         "schedule_invalid",
         format!("The setting {key} cannot be read."),
         format!("`skillopt config explain {key}` says what it takes."),
@@ -130,24 +131,6 @@ pub(crate) fn finish_at(settings: &Settings, now: Instant) -> Option<Instant> {
 
 fn minutes(number: u32) -> Duration {
     Duration::from_secs(u64::from(number) * 60)
-}
-
-/// The two backends a night asks, each with its address where it has one.
-fn providers(settings: &Settings) -> BTreeSet<String> {
-    let own = |own: &str, shared: &str| -> String {
-        if own.is_empty() { shared } else { own }.to_owned()
-    };
-    [
-        (&settings.target_backend, &settings.target_endpoint),
-        (&settings.optimizer_backend, &settings.optimizer_endpoint),
-    ]
-    .into_iter()
-    .map(|(backend, endpoint)| {
-        let backend = own(backend, &settings.backend);
-        let endpoint = own(endpoint, &settings.endpoint);
-        format!("{backend} {endpoint}").trim_end().to_owned()
-    })
-    .collect()
 }
 
 /// One of the next nights.
@@ -303,6 +286,19 @@ mod tests {
         .providers;
         assert!(two.contains("openai_compatible http://localhost:8080/v1"));
         assert_eq!(two.len(), 2);
+        // Two nights that have nothing in common but who judges.
+        let judged = |backend: &str| {
+            of(|settings| {
+                settings.backend = backend.to_owned();
+                settings.judge_backend = "codex".to_owned();
+            })
+            .providers
+        };
+        let common: Vec<_> = judged("claude")
+            .intersection(&judged("qwen"))
+            .cloned()
+            .collect();
+        assert_eq!(common, ["codex"]);
     }
 
     #[test]

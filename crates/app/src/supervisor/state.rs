@@ -153,6 +153,8 @@ pub struct Running {
     pub calls_expected: Option<u64>,
     /// Seconds it still takes, at most and at the pace so far; empty until there is a pace.
     pub seconds_left: Option<u64>,
+    /// The same in minutes, rounded up as coarsely as it is known; this is what is shown.
+    pub minutes_left: Option<u64>,
     /// Tokens it has used.
     pub tokens: u64,
     /// It was started by the schedule or on request, rather than by another program.

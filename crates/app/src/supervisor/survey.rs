@@ -71,8 +71,8 @@ pub(super) struct Survey {
     now: Instant,
     pause: Option<Pause>,
     projects: Vec<Facts>,
-    /// Why the user's own settings cannot be read, in a sentence.
-    unreadable: Option<String>,
+    /// What is wrong as a whole, in a sentence: first of all that the user's own settings cannot be read.
+    pub(super) trouble: Option<String>,
 }
 
 impl Survey {
@@ -99,7 +99,7 @@ impl Survey {
             now,
             pause,
             projects,
-            unreadable: app.settings(None).err().map(|problem| problem.message),
+            trouble: app.settings(None).err().map(|problem| problem.message),
         })
     }
 
@@ -153,13 +153,14 @@ impl Survey {
             })
     }
 
-    /// The state and what may begin. `sessions` are the counts of new sessions by project.
+    /// The state and what may begin. `sessions` are the counts of new sessions by project, `sleepless` is why
+    /// the computer could not be kept awake.
     pub(super) fn plan(
         &self,
         around: &Surroundings,
         sessions: &BTreeMap<String, u64>,
         supervising: Supervising,
-        trouble: Option<String>,
+        sleepless: Option<String>,
     ) -> Plan {
         let mut busy: BTreeMap<String, String> = BTreeMap::new();
         for facts in self.projects.iter().filter(|facts| facts.running.is_some()) {
@@ -212,7 +213,7 @@ impl Survey {
             pending_proposals,
             pause: self.pause,
             supervising,
-            trouble: self.unreadable.clone().or(trouble),
+            trouble: self.trouble.clone().or(sleepless),
             projects,
         };
         Plan {
@@ -289,7 +290,7 @@ impl Survey {
                     .and_then(|left| left.into_iter().max()),
             };
         }
-        if let Some(reason) = &self.unreadable {
+        if let Some(reason) = &self.trouble {
             return FirstLine::Trouble {
                 reason: reason.clone(),
             };

@@ -7,13 +7,13 @@ use std::time::Duration;
 use skillopt_core::schedule::Surroundings;
 use skillopt_core::{Instant, Problem};
 use skillopt_models::CancelToken;
-use skillopt_store::{Paths, data, locks, scheduled};
+use skillopt_store::{data, locks, scheduled};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use super::awake::Awake;
 use super::child::{self, Exit};
-use super::look::new_sessions;
+use super::look::{aside, new_sessions};
 use super::order;
 use super::poke::Ear;
 use super::settle::{Night, Stopped, settle};
@@ -85,7 +85,8 @@ impl Supervisor {
             heard: false,
             awake: None,
             counts: BTreeMap::new(),
-            trouble: None,
+            sleepless: None,
+            unsettled: None,
             hold_back: None,
             #[cfg(target_os = "linux")]
             _wakings: tokio::task::JoinSet::from_iter([look_after_sleep(
@@ -171,7 +172,10 @@ struct Work {
     awake: Option<Result<Awake, String>>,
     /// New sessions by project, and when they were counted.
     counts: BTreeMap<String, (tokio::time::Instant, u64)>,
-    trouble: Option<String>,
+    /// Why the computer could not be kept awake for the last night, in a sentence.
+    sleepless: Option<String>,
+    /// Why the end of the last night could not be written down, in a sentence.
+    unsettled: Option<String>,
     /// No night is begun before.
     hold_back: Option<tokio::time::Instant>,
     /// Ends with this.
@@ -182,9 +186,14 @@ struct Work {
 impl Work {
     async fn run(mut self) {
         loop {
-            self.follow_the_data();
-            self.take_the_lock();
-            let wait = match self.look().await {
+            let looked = match self.follow_the_data() {
+                Ok(()) => {
+                    self.take_the_lock();
+                    self.look().await
+                }
+                Err(problem) => Err(problem),
+            };
+            let wait = match looked {
                 Ok(wait) => wait,
                 Err(problem) => {
                     self.say_trouble(problem.message);
@@ -226,28 +235,16 @@ impl Work {
         true
     }
 
-    /// The data folder may have been moved: then the store in the new place is the true one.
-    fn follow_the_data(&mut self) {
-        if !self.children.is_empty() {
-            return;
-        }
-        let Ok(paths) = Paths::from_env(&self.app.environment) else {
-            return;
-        };
-        if paths.data == self.app.paths.data {
-            return;
-        }
-        let app = &self.app;
-        let opened = App::open(
-            (*app.environment).clone(),
-            app.directory.clone(),
-            Arc::clone(&app.clock),
-        );
-        if let Ok(opened) = opened {
+    /// The data folder may have been moved: then the store in the new place is the true one, and nothing is
+    /// begun over the old one.
+    fn follow_the_data(&mut self) -> Result<(), Problem> {
+        if self.children.is_empty() && self.app.has_moved() {
+            let app = self.app.followed()?;
             self.lock = None;
             self.ear = Ear::deaf();
-            self.app = opened;
+            self.app = app;
         }
+        Ok(())
     }
 
     fn take_the_lock(&mut self) {
@@ -319,34 +316,33 @@ impl Work {
                 continue;
             }
             let app = self.app.clone();
-            let counting = tokio::task::spawn_blocking(move || new_sessions(&app, project));
-            if let Some(count) = counting.await.unwrap_or(None) {
+            if let Some(count) = aside(move || new_sessions(&app, project)).await? {
                 let now = tokio::time::Instant::now();
                 self.counts.insert(id.clone(), (now, count));
                 sessions.insert(id, count);
             }
         }
-        Ok(survey.plan(&around, &sessions, self.supervising(), self.trouble.clone()))
+        survey.trouble = survey.trouble.or_else(|| self.unsettled.clone());
+        Ok(survey.plan(
+            &around,
+            &sessions,
+            self.supervising(),
+            self.sleepless.clone(),
+        ))
     }
 
     async fn survey(&self, ours: BTreeSet<String>) -> Result<Survey, Problem> {
         let app = self.app.clone();
         let supervises = self.lock.is_some();
-        let taking = tokio::task::spawn_blocking(move || {
+        aside(move || {
             if supervises {
                 // What nights print while they run is bounded as well; a log that cannot be put aside keeps
                 // no night from running.
                 let _ = data::bound_log(&app.paths);
             }
             Survey::take(&app, &ours)
-        });
-        taking.await.unwrap_or_else(|error| {
-            Err(Problem::temporary(
-                "supervisor_failed",
-                format!("Looking at the schedule failed: {error}."),
-                "It is tried again within a minute; if it stays, please report it.",
-            ))
         })
+        .await?
     }
 
     /// Writes down rules that are new, and gives up nights whose time is over; whether there were any.
@@ -422,7 +418,7 @@ impl Work {
         }
         let held = Awake::hold(&self.app.environment).await;
         // It stays until it can be had: the user sees in the morning why a night did not get far.
-        self.trouble = held
+        self.sleepless = held
             .as_ref()
             .err()
             .map(|why| format!("The computer could not be kept awake for the last night: {why}."));
@@ -485,10 +481,12 @@ impl Work {
         let Some(night) = self.children.remove(&exit.project) else {
             return;
         };
-        if let Err(problem) = settle(&self.app, exit, &night) {
+        self.unsettled = settle(&self.app, exit, &night)
+            .err()
+            .map(|problem| problem.message);
+        if self.unsettled.is_some() {
             // What cannot be written down would be begun again and again.
             self.hold_back = Some(tokio::time::Instant::now() + TICK);
-            self.say_trouble(problem.message);
         }
     }
 

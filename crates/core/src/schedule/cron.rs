@@ -41,7 +41,7 @@ impl Cron {
     /// Error: `cron_invalid`.
     pub fn parse(expression: &str) -> Result<Self, Problem> {
         let invalid = |why: &str| {
-            Problem::permanent(
+            Problem::refused(
                 "cron_invalid",
                 format!(
                     "\"{}\" is not a time plan: {why}.",

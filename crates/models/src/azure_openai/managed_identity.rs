@@ -59,7 +59,7 @@ impl ManagedIdentity {
             None => (OF_A_MACHINE, "2018-02-01", None),
         };
         let mut service = Url::parse(address).ok().filter(is_local).ok_or_else(|| {
-            Problem::permanent(
+            Problem::refused(
                 "endpoint_not_trusted",
                 "IDENTITY_ENDPOINT is not an address on this machine; nothing was sent.",
                 "Take the variable out where the night runs, or set models.azure_auth to key.",

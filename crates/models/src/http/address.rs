@@ -37,7 +37,7 @@ impl Address {
     /// As [`parse`](Self::parse).
     pub fn parse_below(written: &str, version: &str) -> Result<Self, Problem> {
         let invalid = |why: &str| {
-            Problem::permanent(
+            Problem::refused(
                 "endpoint_invalid",
                 format!("models.endpoint is not an address of a model server: {why}."),
                 "Set it to a base address, for example https://api.openai.com/v1 or http://127.0.0.1:8080/v1.",
@@ -142,7 +142,7 @@ impl Address {
         if self.is_encrypted() || self.is_loopback() {
             return Ok(());
         }
-        Err(Problem::permanent(
+        Err(Problem::refused(
             "endpoint_insecure",
             format!(
                 "A key is configured, but {} is neither encrypted nor on this computer; nothing was sent.",
@@ -168,7 +168,7 @@ impl Address {
         if self.is_encrypted() && of_the_cloud && self.base.port().is_none() {
             return Ok(());
         }
-        Err(Problem::permanent(
+        Err(Problem::refused(
             "endpoint_not_trusted",
             format!(
                 "A token of your cloud account would go to {}, which is not an https address of Azure; nothing was sent.",

@@ -574,7 +574,7 @@ pub(super) fn state_of(heard: &Heard) -> State {
 }
 
 fn unknown_night(night: i64) -> Problem {
-    Problem::permanent(
+    Problem::refused(
         "night_unknown",
         format!("There is no night {night}."),
         "`skillopt night list` shows the nights.",

@@ -145,7 +145,7 @@ fn read(text: &str, shown: &str) -> Result<Vec<Row>, Problem> {
 }
 
 fn broken(shown: &str, why: &str) -> Problem {
-    Problem::permanent(
+    Problem::refused(
         "prices_broken",
         format!("{shown} cannot be used: {why}."),
         "Correct the file, or move it away; configs/prices.toml shows the form.",

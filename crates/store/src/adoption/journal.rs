@@ -255,7 +255,7 @@ pub(super) fn commit(tx: &Tx<'_>, adoption: i64, plan: &Plan) -> Result<Vec<Rece
             (receipt, At(tx.now()), adoption),
         )?;
         if changed == 0 {
-            return Err(Problem::permanent(
+            return Err(Problem::refused(
                 "already_rolled_back",
                 "This adoption was rolled back before.",
                 "`skillopt proposal show` says when.",

@@ -89,7 +89,8 @@ pub fn plan_purge(store: &Store, paths: &Paths, what: &Purge) -> Result<PurgePla
     }
     if !files.is_empty() {
         notes.push(
-            "The log of scheduled nights goes as well; it holds words of every project.".to_owned(),
+            "The log of the app and of its nights goes as well; it holds words of every project."
+                .to_owned(),
         );
     }
     let mut bytes = 0;

@@ -242,7 +242,7 @@ fn check(
 
 /// A document that is not what a change was made for.
 pub(crate) fn changed(path: &Path) -> Problem {
-    Problem::permanent(
+    Problem::refused(
         "file_changed",
         format!(
             "{} has changed since the proposal was made.",

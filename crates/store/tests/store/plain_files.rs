@@ -1,4 +1,4 @@
-//! Words of the user outside the database: hand-off folders, the log of scheduled nights, copies.
+//! Words of the user outside the database: hand-off folders, the log, copies.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -163,7 +163,7 @@ export class MemoryBackend implements Backend {
           unknown: waits ? ['network'] : [],
           running:
             this.data === 'running' && index === 0
-              ? { night: RUNNING, since: ago(0.05), stage: 'claude/trial/skill', calls_done: 7, calls: 12, calls_of_night: 50, calls_expected: 86, seconds_left: 210, tokens: 123_000, supervised: true }
+              ? { night: RUNNING, since: ago(0.05), stage: 'claude/trial/skill', calls_done: 7, calls: 12, calls_of_night: 50, calls_expected: 86, seconds_left: 210, minutes_left: 4, tokens: 123_000, supervised: true }
               : null,
           last: this.last(project.id),
           missed: index === 1 ? { slot: LEFT_OUT, reason: 'Missed: waiting for power.' } : null,
@@ -299,7 +299,7 @@ export class MemoryBackend implements Backend {
         folders: evidence ? [] : proposals.map(({ dir }) => dir),
         files: ['/home/ana/.local/share/skillopt/cron.log'],
         bytes: 36_400_000,
-        notes: ['The log of scheduled nights goes as well; it holds words of every project.'],
+        notes: ['The log of the app and of its nights goes as well; it holds words of every project.'],
       },
     };
   }
