@@ -84,7 +84,7 @@ const WAYS: &[(&[&str], bool)] = &[
     (&["key", "set", "WORK_KEY"], true),
     (&["key", "remove", "WORK_KEY"], true),
     (&["backend", "use", "mock"], true),
-    (&["backend", "accept", "anthropic"], true),
+    (&["backend", "accept", "anthropic:api.anthropic.com"], true),
     (&["backend", "test"], true),
     (&["backend", "test", "openai_compatible"], true),
     (&["sleep", "run"], true),
