@@ -6,7 +6,7 @@ use skillopt_core::agent::Agent;
 use skillopt_core::feedback::Happened;
 use skillopt_settings::{GROUPS, ROWS, Restriction, Settings};
 use skillopt_tests::checkout::{files, members, read, root};
-use skillopt_transcripts::{Told, told};
+use skillopt_transcripts::{ProjectScope, Request, Scope, Session, Told, harvest, told};
 
 /// The string literal that `text` starts with, if it is a code: `snake_case`, at least two letters.
 fn code_at(text: &str) -> Option<&str> {
@@ -107,14 +107,50 @@ fn the_page_of_settings_is_the_table() {
     is_written("docs/settings.md", &settings_page());
 }
 
+/// What happened to answers in the real sessions among the fixtures.
+fn in_real_sessions() -> Vec<(Agent, Happened)> {
+    let sessions = root().join("tests/fixtures/transcripts");
+    // Of the other agents nobody had a session.
+    let agents = [
+        Agent::Claude,
+        Agent::Codex,
+        Agent::Copilot,
+        Agent::Pi,
+        Agent::OpenCode,
+    ];
+    let request = Request {
+        homes: agents
+            .into_iter()
+            .map(|agent| (agent, vec![sessions.join(agent.id())]))
+            .collect(),
+        agents: agents.to_vec(),
+        project: ProjectScope {
+            roots: Vec::new(),
+            scope: Scope::All,
+        },
+        ..Request::default()
+    };
+    let found = harvest(&request, None, &|| false).expect("nothing in a session is an error");
+    let signals = |session: &Session| -> Vec<(Agent, Happened)> {
+        let signals = session.human_turns().flat_map(|turn| &turn.feedback);
+        signals
+            .filter_map(|signal| Some((session.agent, Happened::of(signal)?)))
+            .collect()
+    };
+    found.sessions.iter().flat_map(signals).collect()
+}
+
 /// The page of what happens to answers, from the table of which agent tells what.
 fn signals_page() -> String {
+    let real = in_real_sessions();
     let mut page = String::from(
         "# What happened to an answer\n\n\
          Besides its words, what a person did about an answer tells how good it was. These signals are \
          hints at success or failure; a check is only ever made from words that say what is wanted. \
          Below stands for each signal from which records of each agent it is read, or why the agent's \
-         files do not tell it. [Reading transcripts](transcripts.md) says where the files are.\n\n\
+         files do not tell it; and whether a session of the agent's own program has it, or only ones \
+         written by hand after descriptions of it, which may be wrong. \
+         [Reading transcripts](transcripts.md) says where the files are.\n\n\
          This page is written by `cargo xtask docs`.\n",
     );
     for happened in Happened::ALL {
@@ -134,15 +170,21 @@ fn signals_page() -> String {
             }
         };
         page.push_str(&format!(
-            "\n## `{}`\n\n{about}\n\n| Agent | Read from |\n| --- | --- |\n",
+            "\n## `{}`\n\n{about}\n\n| Agent | Read from | Seen in |\n| --- | --- | --- |\n",
             happened.signal()
         ));
         for agent in Agent::ALL {
-            let from = match told(agent, happened) {
-                Told::Read(from) => from.to_owned(),
-                Told::Untold(why) => format!("*not told*: {why}"),
+            let (from, seen) = match (told(agent, happened), agent, happened) {
+                (Told::Untold(why), ..) => (format!("*not told*: {why}"), ""),
+                (Told::Read(from), ..) if real.contains(&(agent, happened)) => {
+                    (from.to_owned(), "a real session")
+                }
+                (Told::Read(from), Agent::Codex, Happened::Interrupted) => {
+                    (from.to_owned(), "a real session of a sub-agent")
+                }
+                (Told::Read(from), ..) => (from.to_owned(), "by hand"),
             };
-            page.push_str(&format!("| {} | {from} |\n", agent.title()));
+            page.push_str(&format!("| {} | {from} | {seen} |\n", agent.title()));
         }
     }
     page

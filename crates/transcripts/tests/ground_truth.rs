@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use skillopt_core::agent::Agent;
+use skillopt_core::feedback::Happened;
 use skillopt_transcripts::{Harvest, Homes, ProjectScope, Reason, Request, Scope, harvest};
 
 fn fixtures() -> PathBuf {
@@ -332,4 +333,66 @@ fn a_digest_has_the_fields_of_the_reference_in_their_order() {
         "Glad it works! Anything else?"
     );
     assert_eq!(digest["git_branch"], "feature/pagination");
+}
+
+/// What happened to answers: agent, session, how many turns stand before it, signal.
+fn happened(harvest: &Harvest) -> Vec<(Agent, &str, usize, Happened)> {
+    let mut all = Vec::new();
+    for session in &harvest.sessions {
+        for (turn, human) in session.human_turns().enumerate() {
+            let signals = human.feedback.iter();
+            all.extend(
+                signals
+                    .filter_map(|signal| Happened::of(signal))
+                    .map(|happened| (session.agent, session.id.as_str(), turn, happened)),
+            );
+        }
+    }
+    all
+}
+
+#[test]
+fn what_happened_to_answers_in_real_sessions_is_read() {
+    let mut request = request(real_homes(), everything());
+    request.agents = vec![
+        Agent::Claude,
+        Agent::Codex,
+        Agent::Copilot,
+        Agent::Pi,
+        Agent::OpenCode,
+    ];
+    // In one session somebody stopped the agent, and asked for the same once more.
+    let session = "7ec72649-5a3f-4723-b59c-e47ad56f7fec";
+    assert_eq!(
+        happened(&run(&request)),
+        [
+            (Agent::Claude, session, 1, Happened::Interrupted),
+            (Agent::Claude, session, 1, Happened::Resent),
+        ]
+    );
+}
+
+#[test]
+fn the_one_real_interruption_of_codex_is_read_though_it_is_a_sub_agents() {
+    let name = "sessions/2026/11/29/rollout-2026-11-29T17-35-11-01a22860-0663-74d2-869a-d50df52177dc.jsonl";
+    let text = std::fs::read_to_string(fixtures().join("codex").join(name)).unwrap();
+    let (meta, rest) = text.split_once('\n').unwrap();
+    let mut meta: Value = serde_json::from_str(meta).unwrap();
+    meta["payload"]["thread_source"] = "user".into();
+    meta["payload"]["source"] = "cli".into();
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let mut file = std::fs::File::create(path).unwrap();
+    std::io::Write::write_all(&mut file, format!("{meta}\n{rest}").as_bytes()).unwrap();
+    let homes = std::iter::once((Agent::Codex, vec![home.path().to_owned()])).collect();
+    let harvest = run(&request(homes, everything()));
+    let [(Agent::Codex, _, 0, Happened::Interrupted), more @ ..] = &happened(&harvest)[..] else {
+        panic!("{:?}", harvest.sessions);
+    };
+    // It was stopped before it came to an answer.
+    assert!(
+        more.iter()
+            .all(|(_, _, turn, it)| *turn == 0 && *it == Happened::Abandoned)
+    );
 }

@@ -59,6 +59,12 @@ pub(crate) struct Rows {
     pub(crate) column: &'static str,
 }
 
+/// Pi's format, which OpenClaw took over.
+const PI_HEADER: &str = r#"{"type":"session","version":3,"id":"NAME","timestamp":"2026-01-05T10:00:00.000Z","cwd":"/w/app"}"#;
+const PI_PROMPT: &str = r#"{"type":"message","id":"ID","parentId":"gone","timestamp":"TIME","message":{"role":"user","content":[{"type":"text","text":"WORDS"}]}}"#;
+const PI_UNKNOWN: &str =
+    r#"{"type":"prophecy","id":"x","parentId":"gone","timestamp":"2026-01-05T10:00:00.000Z"}"#;
+
 pub(crate) const STORES: [Store; 14] = [
     Store {
         name: "Claude Code, files",
@@ -188,10 +194,10 @@ pub(crate) const STORES: [Store; 14] = [
         form: Form::Lines {
             folder: "sessions",
             path: "--w-app--/NAME.jsonl",
-            header: r#"{"type":"session","version":3,"id":"NAME","timestamp":"2026-01-05T10:00:00.000Z","cwd":"/w/app"}"#,
+            header: PI_HEADER,
         },
-        prompt: r#"{"type":"message","id":"ID","parentId":"gone","timestamp":"TIME","message":{"role":"user","content":[{"type":"text","text":"WORDS"}]}}"#,
-        unknown: r#"{"type":"prophecy","id":"x","parentId":"gone","timestamp":"2026-01-05T10:00:00.000Z"}"#,
+        prompt: PI_PROMPT,
+        unknown: PI_UNKNOWN,
         unknown_name: "prophecy",
     },
     Store {
@@ -232,10 +238,10 @@ pub(crate) const STORES: [Store; 14] = [
         form: Form::Lines {
             folder: "agents",
             path: "main/sessions/NAME.jsonl",
-            header: r#"{"type":"session","version":3,"id":"NAME","timestamp":"2026-01-05T10:00:00.000Z","cwd":"/w/app"}"#,
+            header: PI_HEADER,
         },
-        prompt: r#"{"type":"message","id":"ID","parentId":"gone","timestamp":"TIME","message":{"role":"user","content":[{"type":"text","text":"WORDS"}]}}"#,
-        unknown: r#"{"type":"prophecy","id":"x","parentId":"gone","timestamp":"2026-01-05T10:00:00.000Z"}"#,
+        prompt: PI_PROMPT,
+        unknown: PI_UNKNOWN,
         unknown_name: "prophecy",
     },
     Store {
