@@ -124,6 +124,19 @@ export interface ShellCalls {
   "autostart": { input: Autostart; output: boolean };
 }
 
+/** What agents are called. */
+export const AGENTS: Record<Agent, string> = {
+  claude: 'Claude Code',
+  codex: 'Codex',
+  copilot: 'GitHub Copilot CLI',
+  vscode: 'Copilot Chat in VS Code',
+  cursor: 'Cursor',
+  pi: 'Pi',
+  opencode: 'OpenCode',
+  openclaw: 'OpenClaw',
+  devin: 'Devin',
+};
+
 /**
  * What is adopted.
  */
@@ -1624,7 +1637,7 @@ targets: Array<TargetReport>,
  */
 holdout_leaked: boolean, 
 /**
- * Per task: tags, before, after.
+ * The verdict on all documents of an agent together, per agent.
  */
 overall: Array<[Agent, Decision]>, 
 /**
@@ -1668,7 +1681,7 @@ adopted: Array<string>,
  */
 tasks_file: string | null, 
 /**
- * Edits per night at most, and whether a regression blocks; the reference reports both.
+ * Whether one held-out task that gets worse blocks a proposal; the reference reports it.
  */
 gate_no_regression: boolean, 
 /**
