@@ -4,13 +4,15 @@
 //!
 //! * the prompt goes in by standard input, which is then closed; nothing is asked of a terminal
 //!   (on Unix the program gets a session of its own, on Windows no console window);
-//! * the environment is exactly what the caller lists, the working directory is fresh and empty;
+//! * the environment is exactly what the caller lists and a mark of the run, the working directory is
+//!   fresh and empty;
 //! * the wait for the first sign of a reply and the wait for the whole run end; so does the run
 //!   when it is told to stop or its future is dropped;
 //! * the end of a run is the end of the whole process tree: asked, waited for, then killed. A
 //!   grandchild that holds the pipes open delays nothing;
 //! * what is kept of the output is bounded.
 
+mod escaped;
 mod scratch;
 mod tree;
 
@@ -142,6 +144,7 @@ pub async fn run(
         command(program, scratch)
             .spawn()
             .map_err(RunFault::NotStarted)?,
+        scratch.path(),
     );
     let begun = AtomicBool::new(false);
     let stopped = {
@@ -186,6 +189,7 @@ fn command(program: &Program, scratch: &Scratch) -> CommandWrap {
                     .iter()
                     .map(|(name, value)| (name, value)),
             )
+            .env(escaped::MARK, scratch.path())
             .current_dir(scratch.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -207,7 +207,12 @@ fn lines(events: &[Value]) -> String {
 }
 
 fn grandchild(own: &Path, folder: &Path) -> io::Result<()> {
-    let child = Command::new(own).arg(HOLD).stdin(Stdio::null()).spawn()?;
+    let mut command = Command::new(own);
+    command.arg(HOLD).stdin(Stdio::null());
+    // Out of reach for who ends the group.
+    #[cfg(target_os = "linux")]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let child = command.spawn()?;
     append(&folder.join(GRANDCHILDREN), &child.id().to_string())
 }
 

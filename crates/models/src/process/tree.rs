@@ -1,12 +1,15 @@
 //! A program together with everything it starts.
 
 use std::io;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::timeout;
+
+use super::escaped;
 
 /// Makes the program the head of its own tree: it gets no terminal and no console window, and can
 /// be ended together with what it starts.
@@ -35,13 +38,16 @@ pub(super) struct Pipes {
 /// A running program and its descendants. Dropping it kills them all.
 pub(super) struct Tree {
     child: Box<dyn ChildWrapper>,
+    /// The directory of the run.
+    scratch: PathBuf,
     killed: bool,
 }
 
 impl Tree {
-    pub(super) const fn new(child: Box<dyn ChildWrapper>) -> Self {
+    pub(super) fn new(child: Box<dyn ChildWrapper>, scratch: &Path) -> Self {
         Self {
             child,
+            scratch: scratch.to_owned(),
             killed: false,
         }
     }
@@ -67,6 +73,7 @@ impl Tree {
             self.killed = true;
             // An empty tree is the usual reason for an error here.
             let _ = self.child.start_kill();
+            escaped::kill(&self.scratch);
         }
     }
 
