@@ -16,6 +16,7 @@ use crate::outcome::Stop;
 use crate::report::{SkipCount, Suggestion};
 use crate::run;
 use crate::sources::{self, SourceStatus};
+use crate::staging;
 use crate::targets;
 use crate::tasks_file::TasksFile;
 use crate::tonight;
@@ -71,6 +72,7 @@ pub async fn preview(
     let handed_off = run::handed_off(&roles);
     let named = file.map_or(&[][..], |file| &file.tasks);
     let (targets, unusable) = targets::resolve(context, &harvesting::agents(context, named))?;
+    staging::ready(context)?;
     let mut notes: Vec<String> = unusable.iter().map(ToString::to_string).collect();
     let mut found = Vec::new();
     let (prepared, mined, harvest) = match file {

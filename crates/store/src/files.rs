@@ -247,6 +247,20 @@ pub fn create_private_dir(path: &Path) -> Result<(), Problem> {
     })
     .map_err(|error| io_problem(&error, "create", path))
 }
+/// Whether a folder of ours can be written, also before it is made: a file is made there, or in the next
+/// folder above it that exists, and removed again.
+///
+/// Errors: `disk_full`, `data_dir_read_only`, `file_permission`, `file_io`.
+pub fn check_writable(folder: &Path) -> Result<(), Problem> {
+    let existing = folder
+        .ancestors()
+        .find(|above| above.exists())
+        .unwrap_or(folder);
+    let opened = Folder::open(existing).map_err(|error| io_problem(&error, "write", folder))?;
+    let name = OsStr::new("check");
+    Temporary::write(&opened, name, b"", NewFile::Private, None, folder).map(drop)
+}
+
 
 /// Which file is at `path` now; links are followed.
 pub(crate) fn file_id(path: &Path) -> io::Result<FileId> {
