@@ -152,6 +152,7 @@ pub(crate) fn change(
         |folder| folder.join(file.file_name().unwrap_or_default()),
     );
     let _one_at_a_time = locks::document(&app.paths, &real, "changing settings", app.clock.now())?;
+    files::sweep_file(&real);
     let pinned = files::read_pinned(&real)?;
     let (before, expected) = match &pinned {
         Some(pinned) => (

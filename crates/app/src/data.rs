@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skillopt_core::Problem;
 use skillopt_store::data::{self as store_data, PurgePlan, Size};
-use skillopt_store::{projects, repair};
+use skillopt_store::projects;
+use skillopt_store::repair::{self, Condition};
 
 use crate::Nothing;
 use crate::context::App;
@@ -216,15 +217,19 @@ pub struct RestoreInput {
     pub apply: bool,
 }
 
-/// Puts a damaged database aside, bytes untouched, and goes on from a copy, or anew when there is none.
-/// A sound database only gives way to a copy that is named. `app` must stand [apart](App::apart): the
-/// database must not be open.
+/// Puts a damaged database aside, bytes untouched, and goes on from a copy, or anew when there is none; the
+/// same for one that is missing. One that is sound, or of which it cannot be told, only gives way to a copy
+/// that is named. `app` must stand [apart](App::apart): the database must not be open.
 ///
-/// Errors: `database_sound`, `copy_unsound`, `data_dir_busy`.
+/// Errors: `database_sound`, `copy_unsound`, `data_dir_busy`, those of [`repair::condition`].
 pub async fn restore(app: &App, input: RestoreInput) -> Result<Done, Problem> {
     let database = app.paths.database();
     let named = input.from.map(|path| app.directory.join(path));
-    if named.is_none() && repair::is_sound(&database) {
+    let condition = match &named {
+        Some(_) => None,
+        None => Some(repair::condition(&app.paths)?),
+    };
+    if condition == Some(Condition::Sound) {
         return Err(Problem::refused(
             "database_sound",
             format!(
@@ -249,23 +254,29 @@ pub async fn restore(app: &App, input: RestoreInput) -> Result<Done, Problem> {
     if !input.apply {
         return Ok(Done {
             applied: false,
-            message: format!(
-                "{} would be put aside and replaced by {from}; --yes does it.",
-                database.display()
-            ),
+            message: match condition {
+                Some(Condition::Missing) => format!(
+                    "{} is missing; it would be made from {from}; --yes does it.",
+                    database.display()
+                ),
+                Some(Condition::Sound | Condition::Damaged) | None => format!(
+                    "{} would be put aside and replaced by {from}; --yes does it.",
+                    database.display()
+                ),
+            },
             detail: json!({"database": database, "copy": copy}),
         });
     }
-    let aside = repair::set_aside(&app.paths, app.clock.now())?;
-    if let Some(copy) = &copy {
-        repair::restore(&app.paths, copy)?;
-    }
+    let aside = repair::replace(&app.paths, copy.as_deref(), app.clock.now())?;
     Ok(Done {
         applied: true,
-        message: format!(
-            "The database was replaced by {from}. What was there is in {}.",
-            aside.display()
-        ),
+        message: match &aside {
+            Some(aside) => format!(
+                "The database was replaced by {from}. What was there is in {}.",
+                aside.display()
+            ),
+            None => format!("The database was made from {from}."),
+        },
         detail: json!({"database": database, "copy": copy, "aside": aside}),
     })
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use skillopt_core::Problem;
 use skillopt_core::text::counted;
 use skillopt_sleep::preview::{self, Material};
-use skillopt_sleep::{harvesting, targets};
+use skillopt_sleep::{harvesting, staging, targets};
 use skillopt_store::{Paths, repair};
 use skillopt_transcripts::Harvest;
 
@@ -115,6 +115,11 @@ pub async fn doctor(app: &App, input: DoctorInput) -> Result<Diagnosis, Problem>
                 }
             };
             findings.push(documents(&context));
+            findings.extend(
+                staging::ready(&context)
+                    .err()
+                    .map(|problem| bad("proposals", &problem)),
+            );
             findings.push(local_servers(&app, &context).await);
             findings.push(backends(&context, input.as_scheduled).await);
             tonight = harvest.map(|harvest| (context, harvest));
@@ -221,12 +226,14 @@ fn database(app: &App) -> Finding {
         .collect();
     let detail = json!({"path": app.paths.database(), "copies": copies});
     let way_out = match repair::newest_sound_copy(&app.paths) {
-        Some(copy) => format!("puts it aside and goes on from {}", copy.display()),
-        None => "puts it aside and begins anew, since there is no sound copy".to_owned(),
+        Some(copy) => format!("goes on from {}", copy.display()),
+        None => "begins anew, since there is no sound copy".to_owned(),
     };
     let damaged = |message: String| Finding {
         health: Health::Bad,
-        guidance: format!("`skillopt data restore --yes` {way_out}."),
+        guidance: format!(
+            "`skillopt data restore --yes` {way_out}; what is there now is put aside."
+        ),
         ..good(SUBJECT, message, detail.clone())
     };
     let checked = match &app.unopened {
@@ -236,7 +243,14 @@ fn database(app: &App) -> Finding {
     match checked {
         Ok(faults) if faults.is_empty() => good(SUBJECT, "The database is sound.", detail),
         Ok(faults) => damaged(format!("The database is damaged: {}.", faults.join("; "))),
-        Err(problem) if problem.code == "database_corrupt" => damaged(problem.message),
+        Err(problem)
+            if matches!(
+                problem.code.as_ref(),
+                "database_corrupt" | "database_missing"
+            ) =>
+        {
+            damaged(problem.message)
+        }
         Err(problem) => bad(SUBJECT, &problem),
     }
 }

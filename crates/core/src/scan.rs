@@ -11,6 +11,7 @@
 
 mod characters;
 mod command;
+mod fence;
 mod patterns;
 mod plain;
 
@@ -40,8 +41,8 @@ pub enum FlagKind {
     ControlCharacter,
     /// A marker of a region we write, in any spelling.
     RegionMarker,
-    /// HTML comments, scripts, images and link definitions: text that is not shown, or loads
-    /// something.
+    /// HTML comments, scripts, images, link definitions, folded parts and code fences that are not
+    /// closed: text that is not shown as what it is, or loads something.
     HiddenMarkup,
     /// Something to be run. Inline code or a line of a code block that begins with a known program
     /// and has an argument, the same after "run" or "execute", and shell idioms anywhere. A program
@@ -49,7 +50,7 @@ pub enum FlagKind {
     Command,
     /// An address: with a scheme, an IP address, or a well-known kind of host name with a path.
     Url,
-    /// What looks like a secret.
+    /// What looks like a secret, or the mark where one was taken out.
     Secret,
     /// A change of what an agent may do unasked, or of the files that decide it.
     PermissionChange,
@@ -105,7 +106,7 @@ impl FlagKind {
             Self::HiddenMarkup => "It has markup that hides text or loads something when shown.",
             Self::Command => "It tells an agent to run a command.",
             Self::Url => "It has an internet address.",
-            Self::Secret => "It has what looks like a password, key or token.",
+            Self::Secret => "It has, or had, what looks like a password, key or token.",
             Self::PermissionChange => "It changes what an agent may do without asking.",
             Self::Instruction => {
                 "It reads like an instruction planted to mislead an agent or its user."
@@ -136,6 +137,7 @@ pub fn scan(added_text: &str) -> Vec<Flag> {
     characters::find(&mut found);
     patterns::find(&mut found);
     command::find(&mut found);
+    fence::find(&mut found);
     let mut flags = found.flags();
     flags.sort_by_key(|flag| (flag.line, flag.kind));
     flags
@@ -197,10 +199,11 @@ impl<'t> Found<'t> {
     }
 }
 
-/// The lines, from 0, in which redaction finds a secret, with their redacted beginning.
+/// The lines, from 0, in which redaction finds a secret or took one out before, with their redacted
+/// beginning.
 fn secret_lines(text: &str) -> Vec<(usize, String)> {
     let whole = crate::redact::redact(text);
-    if whole.count == 0 {
+    if whole.count == 0 && !crate::redact::contains_mark(text) {
         return Vec::new();
     }
     let start = |redacted: &str| crate::text::head(redacted.trim_start(), MAX_EXCERPT).to_owned();
@@ -208,7 +211,7 @@ fn secret_lines(text: &str) -> Vec<(usize, String)> {
         .lines()
         .enumerate()
         .map(|(line, text)| (line, crate::redact::redact(text)))
-        .filter(|(_, redacted)| redacted.count > 0)
+        .filter(|(_, redacted)| redacted.count > 0 || crate::redact::contains_mark(&redacted.text))
         .map(|(line, redacted)| (line, start(&redacted.text)))
         .collect();
     if !by_line.is_empty() {

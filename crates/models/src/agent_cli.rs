@@ -369,7 +369,11 @@ impl AgentCli {
             SignIn::Subscription => self.agent.allowance_of_sessions(&self.options),
             SignIn::Key { .. } => None,
         });
-        Ok(RawReply { allowance, ..reply })
+        Ok(RawReply {
+            allowance,
+            text: self.options.sign_in.taken_out_of(reply.text),
+            ..reply
+        })
     }
 
     fn fault(&self, fault: RunFault) -> CallError {

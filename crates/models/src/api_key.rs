@@ -8,6 +8,11 @@ use skillopt_core::Problem;
 
 use crate::keyring::Keyring;
 
+/// What stands in a reply in the place of the key, as redaction marks it.
+const MARK: &str = "[REDACTED_API_KEY]";
+/// No provider gives out keys shorter than this, in bytes.
+const SHORTEST_SECRET: usize = 16;
+
 /// A key taken from an environment variable. Never shown: not by `Debug`, not in an error.
 #[derive(Clone)]
 pub struct ApiKey {
@@ -115,6 +120,16 @@ impl ApiKey {
         self.value.expose_secret()
     }
 
+    /// A reply without the key, should a server or a program have repeated it. What is too short to be a
+    /// secret stays: servers of one's own want just any word.
+    pub(crate) fn taken_out_of(&self, reply: String) -> String {
+        let key = self.value.expose_secret();
+        if key.len() < SHORTEST_SECRET || !reply.contains(key) {
+            return reply;
+        }
+        reply.replace(key, MARK)
+    }
+
     /// `text` without the key, should somebody have repeated it.
     pub(crate) fn hide(&self, text: &str) -> String {
         text.replace(self.value.expose_secret(), "[key]")
@@ -143,6 +158,21 @@ mod tests {
         assert!(!format!("{key:?} {:?}", key.bearer()).contains("canary"));
         assert_eq!(key.hide(&format!("bad key {canary}!")), "bad key [key]!");
         assert_eq!(key.bearer().to_str().unwrap(), format!("Bearer {canary}"));
+    }
+
+    #[test]
+    fn a_reply_that_repeats_the_key_is_kept_without_it_and_one_with_a_word_is_kept() {
+        let key = ApiKey::new("canary.0123456789").unwrap();
+        let said = |text: &str| key.taken_out_of(text.to_owned());
+        assert_eq!(
+            said("you sent Bearer canary.0123456789."),
+            "you sent Bearer [REDACTED_API_KEY]."
+        );
+        assert!(skillopt_core::redact::contains_mark(&said(
+            "canary.0123456789"
+        )));
+        let word = ApiKey::new("ollama").unwrap();
+        assert_eq!(word.taken_out_of("ollama runs".to_owned()), "ollama runs");
     }
 
     #[test]

@@ -36,10 +36,10 @@ pub enum Finish {
     Length,
 }
 
-/// A real reply of a model, as it came. Anything that is not one is a [`CallError`].
+/// A real reply of a model. Anything that is not one is a [`CallError`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RawReply {
-    /// The reply, untouched.
+    /// The reply as it came, save for the key it was asked with.
     pub text: String,
     /// What it cost in tokens.
     pub usage: Usage,

@@ -295,8 +295,12 @@ impl CallError {
                 )
             }
             Self::RateLimited { provider, retry_after, detail } => {
-                let when = retry_after
-                    .map_or_else(String::new, |wait| format!(" for {} s", wait.as_secs().max(1)));
+                let when = match retry_after.map(|wait| wait.as_secs().max(1)) {
+                    None => String::new(),
+                    // What is asked for beyond is not believed.
+                    Some(seconds) if seconds > 3600 => " for more than an hour".to_owned(),
+                    Some(seconds) => format!(" for {seconds} s"),
+                };
                 (
                     with_detail(&format!("{provider} asks to wait{when}"), detail),
                     "Nothing needs to be done; a lower models.concurrency avoids it.".into(),
@@ -331,7 +335,10 @@ impl CallError {
             ),
             Self::BudgetExhausted { cap } => (
                 format!("The limit {} is reached; nothing more was sent.", cap.setting()),
-                format!("Raise {} or mine fewer tasks; what was paid for is kept.", cap.setting()),
+                format!(
+                    "Raise {} and run it again: the night goes on and uses the answers it has. Or let it mine fewer tasks.",
+                    cap.setting()
+                ),
             ),
             Self::QuotaReserved { provider, left_percent, until } => {
                 let when = until.map_or_else(String::new, |until| format!(" until {until}"));

@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use skillopt_core::call::{BackendId, Call, Role};
-use skillopt_core::hash::sha256_hex;
 use skillopt_core::{Instant, Problem};
 use skillopt_store::files;
 
@@ -158,13 +157,6 @@ impl Handoff {
             return Answer::Refused("the file holds the question".to_owned());
         }
         Answer::Given(text.to_owned())
-    }
-
-    /// Whether the file of an answer that was taken now says something else. A file that is gone or
-    /// cannot be an answer does not.
-    #[must_use]
-    pub fn changed(&self, call: &Call, key: &str, taken: &str) -> bool {
-        matches!(self.answer(call, key), Answer::Given(now) if sha256_hex(now.as_bytes()) != sha256_hex(taken.as_bytes()))
     }
 
     /// Writes the open questions; `pending.json` last, so that whoever waits for it finds the rest.
@@ -444,8 +436,6 @@ mod tests {
             handoff.answer(&call, &key),
             Answer::Given("{\"score\": 1}".into())
         );
-        assert!(!handoff.changed(&call, &key, "{\"score\": 1}"));
-        assert!(handoff.changed(&call, &key, "{\"score\": 0}"));
         #[cfg(unix)]
         {
             let elsewhere = folder.path().join("elsewhere");

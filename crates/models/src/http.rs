@@ -215,7 +215,15 @@ impl Server {
                 let allowance = allowance::read(response.headers(), asked.now);
                 let offered = !call.tools().is_empty();
                 let reply = read_reply(response, patience, offered, &asked).await?;
-                return Ok(RawReply { allowance, ..reply });
+                let text = match secret {
+                    Some(key) => key.taken_out_of(reply.text),
+                    None => reply.text,
+                };
+                return Ok(RawReply {
+                    allowance,
+                    text,
+                    ..reply
+                });
             }
             let headers = response.headers().clone();
             let said = read_error(response, &asked).await;

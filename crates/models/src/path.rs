@@ -16,6 +16,7 @@ pub(crate) mod questions;
 mod renewal;
 mod reserve;
 mod run;
+mod secrets;
 mod send;
 mod sides;
 mod stop;

@@ -71,6 +71,9 @@ pub struct Planned {
     pub notes: Vec<String>,
     #[serde(skip)]
     plan: Plan,
+    /// What the user had rejected when it was made.
+    #[serde(skip)]
+    refused: Refused,
 }
 
 impl Planned {
@@ -103,7 +106,7 @@ pub fn find(context: &Context, id: &str) -> Result<(Proposal, Vec<ProposalTarget
 pub fn plan(context: &Context, id: &str, selection: &Selection) -> Result<Planned, Problem> {
     let (proposal, targets) = find(context, id)?;
     untampered(&proposal, &targets)?;
-    let refused = refused(context, &proposal.project)?;
+    let refused = context.store.read(|db| refused(db, &proposal.project))?;
     let chosen = choose(&proposal, &targets, selection, &refused)?;
     let roots: Vec<PathBuf> = proposal.roots.iter().map(PathBuf::from).collect();
     let mut documents = Vec::new();
@@ -154,13 +157,15 @@ pub fn plan(context: &Context, id: &str, selection: &Selection) -> Result<Planne
         documents,
         notes,
         plan,
+        refused,
     })
 }
 
 /// Writes what `planned` says, all of it or nothing.
 ///
 /// Errors: `confirmation_needed` when something is flagged and `confirmed` is false; `file_changed`
-/// when a document changed since the plan was made; those of [`adoption::perform`].
+/// when a document changed since the plan was made; `proposal_decided` when somebody adopted or rejected
+/// it meanwhile; those of [`adoption::perform`].
 pub fn apply(
     context: &Context,
     planned: &Planned,
@@ -183,7 +188,8 @@ pub fn apply(
         ));
     }
     let project = planned.plan.project.clone();
-    adoption::perform(&context.store, &context.paths, &planned.plan, |tx, _| {
+    let adopted = adoption::perform(&context.store, &context.paths, &planned.plan, |tx, _| {
+        let refused = refused(tx, &project)?;
         for document in &planned.documents {
             proposals::decide(
                 tx,
@@ -193,11 +199,47 @@ pub fn apply(
                 "",
             )?;
             for edit in &document.edits {
+                let rule = (document.target.clone(), rejected::key(edit));
+                if refused.contains(&rule) && !planned.refused.contains(&rule) {
+                    return Err(rejected_meanwhile(planned, edit).into());
+                }
                 rejected::forget(tx, &project, &document.target, edit)?;
             }
         }
         Ok(())
-    })
+    });
+    adopted.map_err(|problem| decided_meanwhile(context, planned, problem))
+}
+
+fn rejected_meanwhile(planned: &Planned, edit: &Edit) -> Problem {
+    Problem::permanent(
+        "proposal_decided",
+        format!(
+            "The rule \"{}\" of proposal {} was rejected meanwhile.",
+            edit.content.escape_debug(),
+            planned.proposal
+        ),
+        "Nothing was changed. Adopt again for the other rules.",
+    )
+}
+
+/// Why a document is no longer what the plan was made for, when it is this proposal that was written.
+fn decided_meanwhile(context: &Context, planned: &Planned, problem: Problem) -> Problem {
+    if problem.code != "file_changed" {
+        return problem;
+    }
+    let id = &planned.proposal;
+    planned
+        .documents
+        .iter()
+        .find_map(|document| {
+            let state = context
+                .store
+                .read(|db| proposals::target_state(db, id, &document.target))
+                .ok()?;
+            (state != TargetState::Pending).then(|| proposals::decided(id, &document.target, state))
+        })
+        .unwrap_or(problem)
 }
 
 /// What was said no to in one document.
@@ -213,24 +255,26 @@ pub struct RejectedRules {
 }
 
 /// Says no to what still waits, with a reason the optimizer is reminded of. A document of which every
-/// rule was rejected, now or before, is closed.
+/// rule was rejected, now or before, is closed. What is adopted meanwhile, or was, stays so.
+///
+/// Errors: `proposal_unknown`, `proposal_decided`, `selection_unknown`, `selection_empty`.
 pub fn reject(
     context: &Context,
     id: &str,
     selection: &Selection,
     reason: &str,
 ) -> Result<Vec<RejectedRules>, Problem> {
-    let (proposal, targets) = find(context, id)?;
-    let refused = refused(context, &proposal.project)?;
-    // Saying no again replaces the reason, so that nothing is left out here.
-    let chosen = choose(&proposal, &targets, selection, &Refused::new())?;
     let why = if reason.is_empty() {
         "no reason given"
     } else {
         reason
     };
-    let mut rejected = Vec::new();
     context.store.commit("reject proposal", |tx| {
+        let (proposal, targets) = (proposals::required(tx, id)?, proposals::targets(tx, id)?);
+        let refused = refused(tx, &proposal.project)?;
+        // Saying no again replaces the reason, so that nothing is left out here.
+        let chosen = choose(&proposal, &targets, selection, &Refused::new())?;
+        let mut rejected = Vec::new();
         for Chosen { target, rules, .. } in &chosen {
             for (_, edit) in rules {
                 rejected::remember(
@@ -256,9 +300,8 @@ pub fn reject(
                 closed,
             });
         }
-        Ok(())
-    })?;
-    Ok(rejected)
+        Ok(rejected)
+    })
 }
 
 /// What taking back an adoption would do: of a proposal, or of the newest one of the project.

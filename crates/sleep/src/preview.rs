@@ -16,6 +16,7 @@ use crate::outcome::Stop;
 use crate::report::{SkipCount, Suggestion};
 use crate::run;
 use crate::sources::{self, SourceStatus};
+use crate::staging;
 use crate::targets;
 use crate::tasks_file::TasksFile;
 use crate::tonight;
@@ -84,6 +85,7 @@ pub async fn preview(
         Material::Harvested(_) => &[],
     };
     let (targets, unusable) = targets::resolve(context, &harvesting::agents(context, named))?;
+    staging::ready(context)?;
     let mut notes: Vec<String> = unusable.iter().map(ToString::to_string).collect();
     let mut found = Vec::new();
     let (prepared, mined, harvest) = match material {

@@ -157,6 +157,9 @@ async fn night(context: &Context, plan: Plan, report: &mut NightReport) -> Resul
             .iter()
             .map(|problem| format!("Left out: {problem} {}", problem.guidance)),
     );
+    if !plan.rehearsal {
+        staging::ready(context)?;
+    }
     let pins = begin::pins(context, &plan, &templates, &roles, &targets);
     let id = begin_or_resume(context, &plan, &pins, report)?;
     report.night_id = Some(id);
@@ -326,7 +329,18 @@ fn finish(
     let staged = if plan.rehearsal {
         None
     } else {
-        staging::stage(night, report, targets)?
+        match staging::stage(night, report, targets) {
+            Ok(staged) => staged,
+            Err(problem) => {
+                report.proposal = None;
+                report.staging_dir.clear();
+                // Everything was paid for: with the same answers it only has to be written again.
+                return Err(Stop::Deferred {
+                    problem,
+                    until: None,
+                });
+            }
+        }
     };
     // A night that failed has looked at its sessions in vain: they are looked at again.
     let counts = !plan.rehearsal && report.outcome != Outcome::Failed;

@@ -7,6 +7,7 @@ use skillopt_core::document::TargetKind;
 use skillopt_core::edit::Edit;
 use skillopt_store::proposals::{Proposal, ProposalTarget, TargetState};
 use skillopt_store::rejected::{self, By};
+use skillopt_store::{Connection, Fault};
 
 use crate::consolidate;
 use crate::context::Context;
@@ -40,12 +41,10 @@ pub(crate) fn refusal(target: &ProposalTarget, edit: &Edit) -> (String, String) 
 }
 
 /// Every rule the user rejected in a project.
-pub(crate) fn refused(context: &Context, project: &str) -> Result<Refused, Problem> {
+pub(crate) fn refused(db: &Connection, project: &str) -> Result<Refused, Fault> {
     /// More than anybody rejects by hand.
     const MOST: usize = 100_000;
-    let rows = context
-        .store
-        .read(|db| rejected::list(db, project, None, MOST))?;
+    let rows = rejected::list(db, project, None, MOST)?;
     Ok(rows
         .into_iter()
         .filter(|row| row.by == By::User)
@@ -59,7 +58,7 @@ pub fn rejected_rules(
     proposal: &Proposal,
     targets: &[ProposalTarget],
 ) -> Result<Vec<usize>, Problem> {
-    let refused = refused(context, &proposal.project)?;
+    let refused = context.store.read(|db| refused(db, &proposal.project))?;
     Ok(targets
         .iter()
         .flat_map(|target| target.edits.iter().map(move |edit| refusal(target, edit)))

@@ -87,12 +87,7 @@ pub(crate) fn stage(
         }
         return Ok(None);
     }
-    let folder = match context.settings.staging {
-        Staging::Data => context.paths.staging(),
-        Staging::Project => Path::new(&context.project.root)
-            .join(".skillopt-sleep")
-            .join("staging"),
-    };
+    let folder = folder(context);
     let roots: Vec<String> = targets::allowed_roots(context)
         .iter()
         .map(|root| root.to_string_lossy().into_owned())
@@ -109,6 +104,34 @@ pub(crate) fn stage(
     }))
 }
 
+/// The folder of the bundles.
+fn folder(context: &Context) -> PathBuf {
+    match context.settings.staging {
+        Staging::Data => context.paths.staging(),
+        Staging::Project => Path::new(&context.project.root)
+            .join(".skillopt-sleep")
+            .join("staging"),
+    }
+}
+
+/// Whether a bundle could be written; asked before anything is spent.
+///
+/// Errors: those of [`files::check_writable`].
+pub fn ready(context: &Context) -> Result<(), Problem> {
+    files::check_writable(&folder(context))
+}
+
+/// Why no change of this document could be staged, as it is now.
+pub(crate) fn obstacle(context: &Context, target: &Target) -> Option<Problem> {
+    let now = consolidate::base_text(target);
+    let mut problem = objections(context, target, &now)
+        .into_iter()
+        .find(|objection| objection.blocks)?
+        .problem;
+    problem.message = format!("{}: {}", target.real_path, problem.message);
+    Some(problem)
+}
+
 /// One target's row, or `None` with the reason noted in the report.
 fn row(
     context: &Context,
@@ -121,7 +144,7 @@ fn row(
     let proposed = applied.document;
     let objections = objections(context, target, &proposed);
     if let Some(objection) = objections.iter().find(|objection| objection.blocks) {
-        report.not_staged = Some(objection.message.clone());
+        report.not_staged = Some(objection.problem.message.clone());
         return Ok(None);
     }
     let flags = flags(report);
@@ -147,7 +170,7 @@ fn row(
                 "sentence": report.sentence,
                 "n_validation": report.n_validation,
                 "decision": report.decision,
-                "warnings": objections.iter().map(|objection| objection.message.as_str()).collect::<Vec<_>>(),
+                "warnings": objections.iter().map(|objection| objection.problem.message.as_str()).collect::<Vec<_>>(),
                 "simulated": Roles::simulated_by_settings(&context.settings),
             }),
             state: TargetState::Pending,
@@ -161,14 +184,14 @@ fn row(
 struct Objection {
     /// The loader would skip it: it is not staged.
     blocks: bool,
-    message: String,
+    problem: Problem,
 }
 
 /// What the loader of the document would object to.
 fn objections(context: &Context, target: &Target, proposed: &str) -> Vec<Objection> {
     let size = |fault: skill_file::SizeFault| Objection {
         blocks: fault.blocks,
-        message: fault.message,
+        problem: fault.problem(),
     };
     match (target.kind, target.agent) {
         (TargetKind::Skill, _) => {
@@ -176,7 +199,7 @@ fn objections(context: &Context, target: &Target, proposed: &str) -> Vec<Objecti
                 .into_iter()
                 .map(|fault| Objection {
                     blocks: fault.blocks(),
-                    message: fault.message,
+                    problem: fault.problem(),
                 })
                 .collect()
         }

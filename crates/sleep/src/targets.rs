@@ -20,6 +20,7 @@ use skillopt_store::files;
 use crate::consolidate;
 use crate::context::Context;
 use crate::harvesting;
+use crate::staging;
 
 /// Largest document that is improved, in bytes.
 const LARGEST: usize = 1 << 20;
@@ -29,7 +30,8 @@ const LARGEST: usize = 1 << 20;
 ///
 /// A document that could not be adopted is left out before anything is spent, and its problem is given
 /// beside the others: `target_outside_roots`, `document_not_text`, `document_too_large`,
-/// `region_broken`, and those of reading a file. It is an error when none is left that may change.
+/// `region_broken`, `skill_invalid` and `memory_too_long` for one its agent would not load, and those of
+/// reading a file. It is an error when none is left that may change.
 pub fn resolve(
     context: &Context,
     agents: &[Agent],
@@ -45,7 +47,12 @@ pub fn resolve(
             (TargetKind::Skill, skill_path(context, agent)),
             (TargetKind::Memory, memory_path(context, agent)),
         ] {
-            let target = match pin(agent, kind, &path, &roots) {
+            let pinned = pin(agent, kind, &path, &roots);
+            let usable = pinned.and_then(|target| match staging::obstacle(context, &target) {
+                None => Ok(target),
+                Some(problem) => Err(problem),
+            });
+            let target = match usable {
                 Ok(target) => target,
                 Err(problem) => {
                     unusable.push((kind, problem));

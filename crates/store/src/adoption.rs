@@ -191,7 +191,9 @@ pub fn perform(
 /// every program. What another process is working on now is not touched.
 pub fn recover(store: &Store, paths: &Paths) -> Result<Vec<Recovered>, Problem> {
     let mut recovered = Vec::new();
-    files::sweep_file(&paths.location());
+    for folder in [&paths.config, &paths.config.join("projects")] {
+        files::sweep(folder);
+    }
     for folder in store.read(unfinished_folders)? {
         files::sweep(&folder);
     }

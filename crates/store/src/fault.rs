@@ -47,6 +47,9 @@ impl Fault {
 /// What SQLite's error means for a user.
 fn sql_problem(error: &rusqlite::Error, path: &Path) -> Problem {
     let shown = path.display();
+    if let rusqlite::Error::FromSqlConversionFailure(_, _, why) = error {
+        return stored_value_unreadable("value", why);
+    }
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => disk_full(path),
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => read_only(path),
@@ -141,9 +144,13 @@ pub(crate) fn io_problem(error: &io::Error, doing: &str, path: &Path) -> Problem
 
 /// A stored value that today's code cannot read.
 pub(crate) fn unreadable(what: &str, why: impl std::fmt::Display) -> Fault {
-    Fault::Problem(Problem::permanent(
+    Fault::Problem(stored_value_unreadable(what, why))
+}
+
+fn stored_value_unreadable(what: &str, why: impl std::fmt::Display) -> Problem {
+    Problem::permanent(
         "stored_value_unreadable",
         format!("A stored {what} cannot be read: {why}."),
         "A newer version of SkillOpt may have written it; use that version, or report it with this message.",
-    ))
+    )
 }

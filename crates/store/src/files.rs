@@ -42,8 +42,7 @@ pub(crate) use document::{
 pub use document::{remove_pinned, replace_pinned};
 use platform::Folder;
 use temporary::Temporary;
-pub use temporary::sweep;
-pub(crate) use temporary::sweep_file;
+pub use temporary::{sweep, sweep_file};
 
 /// The largest document that is read, in bytes. Instruction files are a thousand times smaller.
 pub const MAX_DOCUMENT: u64 = 8 << 20;
@@ -246,6 +245,20 @@ pub fn create_private_dir(path: &Path) -> Result<(), Problem> {
         platform::create_private_dir(path)
     })
     .map_err(|error| io_problem(&error, "create", path))
+}
+
+/// Whether a folder of ours can be written, also before it is made: a file is made there, or in the next
+/// folder above it that exists, and removed again.
+///
+/// Errors: `disk_full`, `data_dir_read_only`, `file_permission`, `file_io`.
+pub fn check_writable(folder: &Path) -> Result<(), Problem> {
+    let existing = folder
+        .ancestors()
+        .find(|above| above.exists())
+        .unwrap_or(folder);
+    let opened = Folder::open(existing).map_err(|error| io_problem(&error, "write", folder))?;
+    let name = OsStr::new("check");
+    Temporary::write(&opened, name, b"", NewFile::Private, None, folder).map(drop)
 }
 
 /// Which file is at `path` now; links are followed.

@@ -4,6 +4,8 @@
 //! answers, deferred, interrupted), and `ended` for ever. A `running` night whose project lock is
 //! free was killed and can go on as well. Per project and kind at most one night is unfinished.
 
+use std::time::Duration;
+
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde::Serialize;
 use serde_json::Value;
@@ -184,7 +186,9 @@ pub fn begin(tx: &Tx<'_>, project: &str, kind: Kind, pins: &Value) -> Result<i64
             host(),
         ),
     )?;
-    Ok(tx.last_insert_rowid())
+    let night = tx.last_insert_rowid();
+    tx.begin_work(night);
+    Ok(night)
 }
 
 /// The unfinished night of a project: `running` (killed, when the caller holds the project's lock)
@@ -230,7 +234,11 @@ pub fn resume(tx: &Tx<'_>, night: i64) -> Result<usize, Fault> {
             [night],
             |row| row.get(0),
         )?;
-        add_activity(tx, &found, last.0)?;
+        add_activity(
+            tx,
+            &found,
+            Duration::from_micros(elapsed_us(found.resumed_at, last.0)),
+        )?;
     }
     if found.kind == Kind::Run {
         scheduled::forget_refusal(tx, &found.project)?;
@@ -240,6 +248,7 @@ pub fn resume(tx: &Tx<'_>, night: i64) -> Result<usize, Fault> {
              resumes = resumes + 1 WHERE id = ?1",
         (night, At(tx.now()), std::process::id(), host()),
     )?;
+    tx.begin_work(night);
     crate::attempts::forget_started(tx, night)
 }
 
@@ -290,7 +299,7 @@ pub fn stop(
         return Err(ended(night));
     }
     if found.state == State::Running {
-        add_activity(tx, &found, tx.now())?;
+        add_activity(tx, &found, worked(tx, &found))?;
     }
     tx.execute(
         "UPDATE night SET state = 'stopped', outcome = ?2, reason = ?3, until = ?4, ended_at = ?5 WHERE id = ?1",
@@ -312,7 +321,7 @@ pub fn end(
         return Err(ended(night));
     }
     if found.state == State::Running {
-        add_activity(tx, &found, tx.now())?;
+        add_activity(tx, &found, worked(tx, &found))?;
     }
     tx.execute(
         "UPDATE night SET state = 'ended', outcome = ?2, reason = ?3, until = NULL, report = ?4, ended_at = ?5
@@ -322,14 +331,17 @@ pub fn end(
     Ok(())
 }
 
-/// How long the night has been at work at `now`, over all its resumes.
+/// How long the night has been at work at `now`, over all its resumes. `worked` is how long the process
+/// that asks has been at work on it, when it is the one: see [`Store::worked`](crate::Store::worked).
 #[must_use]
-pub fn active(night: &Night, now: Instant) -> std::time::Duration {
+pub fn active(night: &Night, worked: Option<Duration>, now: Instant) -> Duration {
     let current = match night.state {
-        State::Running => elapsed_us(night.resumed_at, now),
-        State::Stopped | State::Ended => 0,
+        State::Running => {
+            worked.unwrap_or_else(|| Duration::from_micros(elapsed_us(night.resumed_at, now)))
+        }
+        State::Stopped | State::Ended => Duration::ZERO,
     };
-    std::time::Duration::from_micros(night.active_us + current)
+    Duration::from_micros(night.active_us).saturating_add(current)
 }
 
 /// The night with this id.
@@ -377,12 +389,19 @@ pub fn list(db: &Connection, project: Option<&str>, limit: usize) -> Result<Vec<
     found.into_iter().map(whole).collect()
 }
 
-fn add_activity(tx: &Tx<'_>, night: &Night, until: Instant) -> Result<(), Fault> {
+fn add_activity(tx: &Tx<'_>, night: &Night, worked: Duration) -> Result<(), Fault> {
+    let worked = u64::try_from(worked.as_micros()).unwrap_or(u64::MAX);
     tx.execute(
         "UPDATE night SET active_us = active_us + ?2 WHERE id = ?1",
-        (night.id, Count(elapsed_us(night.resumed_at, until))),
+        (night.id, Count(worked)),
     )?;
     Ok(())
+}
+
+/// How long a running night has been at work since it was resumed.
+fn worked(tx: &Tx<'_>, night: &Night) -> Duration {
+    tx.worked(night.id)
+        .unwrap_or_else(|| Duration::from_micros(elapsed_us(night.resumed_at, tx.now())))
 }
 
 /// Microseconds from `from` to `to`; 0 when the clock was set back.

@@ -1,8 +1,9 @@
 //! Opening the database: making it, bringing it up to date, and refusing what must not be touched.
 //!
 //! A new database is built under another name and takes its own in one step, so a file that is there
-//! but empty was damaged from outside and is not silently replaced. A migration first makes a copy.
-//! Making and migrating are done by one process at a time.
+//! but empty was damaged from outside and is not silently replaced, and neither is one that is missing
+//! beside what belongs to it. A migration first makes a copy. Making and migrating are done by one process
+//! at a time.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -45,7 +46,12 @@ pub(crate) fn open(paths: &Paths, now: Instant) -> Result<Connection, Problem> {
 fn open_with(paths: &Paths, now: Instant, scripts: &[&str]) -> Result<Connection, Problem> {
     let path = paths.database();
     let named = |fault: Fault| fault.into_problem(&path);
+    if exists(&paths.restored())? {
+        let _alone = alone(paths)?;
+        finish_restoring(paths)?;
+    }
     if !exists(&path)? {
+        refuse_if_orphaned(paths)?;
         create(paths, scripts)?;
     }
     files::make_private(&path).map_err(|error| data_problem(&error, &path))?;
@@ -179,18 +185,39 @@ fn create(paths: &Paths, scripts: &[&str]) -> Result<(), Problem> {
     if exists(&path)? {
         return Ok(());
     }
-    let building = paths.data.join("skillopt.db.new");
-    for leftover in [
-        "skillopt.db.new",
-        "skillopt.db.new-wal",
-        "skillopt.db.new-shm",
-        "skillopt.db.new-journal",
-    ] {
-        let leftover = paths.data.join(leftover);
-        if leftover.exists() {
-            std::fs::remove_file(&leftover).map_err(|error| data_problem(&error, &leftover))?;
-        }
+    let building = build(paths, scripts)?;
+    publish(paths, &building, &path, "publish database")
+}
+
+/// Files without their database are not beside a new one: somebody removed it, and a new one would make
+/// them nobody's without a word.
+fn refuse_if_orphaned(paths: &Paths) -> Result<(), Problem> {
+    let holds_something = |folder: &PathBuf| {
+        std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
+    };
+    let left: Vec<String> = [paths.copies(), paths.backups(), paths.staging()]
+        .iter()
+        .filter(|folder| holds_something(folder))
+        .map(|folder| folder.display().to_string())
+        .collect();
+    if left.is_empty() {
+        return Ok(());
     }
+    Err(Problem::permanent(
+        "database_missing",
+        format!(
+            "The database {} is missing, but there is what belongs to it: {}.",
+            paths.database().display(),
+            left.join(", ")
+        ),
+        "Put it back if you moved it. `skillopt data restore --yes` goes on from the newest sound copy, or \
+         begins anew when there is none.",
+    ))
+}
+
+/// An empty database beside its place, closed; gives its path. The caller is alone.
+fn build(paths: &Paths, scripts: &[&str]) -> Result<PathBuf, Problem> {
+    let building = place_to_build(paths)?;
     files::open_private(&building).map_err(|error| data_problem(&error, &building))?;
     let built = (|| -> Result<(), Fault> {
         let mut connection = connect(&building)?;
@@ -212,23 +239,87 @@ fn create(paths: &Paths, scripts: &[&str]) -> Result<(), Problem> {
         connection.close().map_err(|(_, error)| Fault::Sql(error))
     })();
     built.map_err(|fault| fault.into_problem(&building))?;
-    let publish = || -> std::io::Result<()> {
-        let log = paths.data.join("skillopt.db.new-wal");
-        if std::fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
-            return Err(std::io::ErrorKind::StorageFull.into());
+    let log = paths.data.join("skillopt.db.new-wal");
+    if std::fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
+        return Err(crate::fault::disk_full(&paths.database()));
+    }
+    Ok(building)
+}
+
+/// Where a database is built; what an earlier try left there is gone.
+fn place_to_build(paths: &Paths) -> Result<PathBuf, Problem> {
+    for leftover in [
+        "skillopt.db.new",
+        "skillopt.db.new-wal",
+        "skillopt.db.new-shm",
+        "skillopt.db.new-journal",
+    ] {
+        let leftover = paths.data.join(leftover);
+        if leftover.exists() {
+            std::fs::remove_file(&leftover).map_err(|error| data_problem(&error, &leftover))?;
         }
+    }
+    Ok(paths.data.join("skillopt.db.new"))
+}
+
+/// Syncs the file `built` and gives it the name `to` in one step.
+fn publish(paths: &Paths, built: &Path, to: &Path, name: &str) -> Result<(), Problem> {
+    let publish = || -> std::io::Result<()> {
         // Windows flushes only what is open for writing.
-        File::options().write(true).open(&building)?.sync_all()?;
-        step(Family::Write, "publish database", || {
-            std::fs::rename(&building, &path)
-        })?;
-        if cfg!(unix) {
-            File::open(&paths.data)?.sync_all()
-        } else {
-            Ok(())
+        File::options().write(true).open(built)?.sync_all()?;
+        step(Family::Write, name, || std::fs::rename(built, to))?;
+        sync_folder(&paths.data)
+    };
+    publish().map_err(|error| data_problem(&error, to))
+}
+
+fn sync_folder(folder: &Path) -> std::io::Result<()> {
+    if cfg!(unix) {
+        File::open(folder)?.sync_all()
+    } else {
+        Ok(())
+    }
+}
+
+/// Puts a copy of our database, or an empty one, in the place of the database. Once its copy has a name of
+/// its own, whoever opens the database next finishes what was interrupted; before that nothing has changed.
+/// The caller holds the data folder as a whole and has kept what is there.
+pub(crate) fn replace(paths: &Paths, copy: Option<&Path>) -> Result<(), Problem> {
+    let _alone = alone(paths)?;
+    let built = match copy {
+        None => build(paths, SCRIPTS)?,
+        Some(copy) => {
+            let connection = connect(copy).map_err(|fault| fault.into_problem(copy))?;
+            inspect(&connection, copy, SCHEMA_VERSION)?;
+            let building = place_to_build(paths)?;
+            vacuum_into(&connection, &building)?;
+            building
         }
     };
-    publish().map_err(|error| data_problem(&error, &path))
+    publish(paths, &built, &paths.restored(), "restored copy")?;
+    finish_restoring(paths)
+}
+
+/// Gives a restored database its name. The log of the one before goes first: SQLite would take it for the
+/// new one's. Doing it again changes nothing. The caller is alone.
+pub(crate) fn finish_restoring(paths: &Paths) -> Result<(), Problem> {
+    let restored = paths.restored();
+    if !exists(&restored)? {
+        return Ok(());
+    }
+    for beside in ["-wal", "-shm", "-journal"] {
+        let beside = paths.data.join(format!("skillopt.db{beside}"));
+        match step(Family::Write, "remove log", || {
+            std::fs::remove_file(&beside)
+        }) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(data_problem(&error, &beside));
+            }
+            Ok(()) | Err(_) => {}
+        }
+    }
+    sync_folder(&paths.data).map_err(|error| data_problem(&error, &paths.data))?;
+    publish(paths, &restored, &paths.database(), "restored database")
 }
 
 /// Makes the data folder (0700) when it is missing.

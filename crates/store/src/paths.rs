@@ -79,6 +79,12 @@ impl Paths {
         self.data.join("skillopt.db")
     }
 
+    /// What becomes the database: a restored copy that is whole and has not been put in place yet.
+    #[must_use]
+    pub fn restored(&self) -> PathBuf {
+        self.data.join("skillopt.db.restored")
+    }
+
     /// Copies of the database made before each migration.
     #[must_use]
     pub fn copies(&self) -> PathBuf {

@@ -252,7 +252,10 @@ pub fn discard_draft(tx: &Tx<'_>, id: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Says what was decided about one target, and brings the proposal's state in line.
+/// Says what was decided about one target, and brings the proposal's state in line. What another process
+/// decided meanwhile stands.
+///
+/// Errors: `proposal_decided` when the target is not where such a decision begins, `target_unknown`.
 pub fn decide(
     tx: &Tx<'_>,
     id: &str,
@@ -260,18 +263,21 @@ pub fn decide(
     state: TargetState,
     reason: &str,
 ) -> Result<(), Fault> {
-    let changed = tx.execute(
+    let found = target_state(tx, id, target)?;
+    let follows = match state {
+        TargetState::Adopted | TargetState::Rejected | TargetState::Superseded => {
+            found == TargetState::Pending
+        }
+        TargetState::RolledBack => found == TargetState::Adopted,
+        TargetState::Pending => matches!(found, TargetState::Pending | TargetState::Rejected),
+    };
+    if !follows {
+        return Err(decided(id, target, found).into());
+    }
+    tx.execute(
         "UPDATE proposal_target SET state = ?3, reason = ?4 WHERE proposal = ?1 AND target = ?2",
         (id, target, state, reason),
     )?;
-    if changed == 0 {
-        return Err(Problem::refused(
-            "target_unknown",
-            format!("Proposal {id} has no document \"{target}\"."),
-            "`skillopt proposal show` lists its documents.",
-        )
-        .into());
-    }
     // One that waits again has no reason any more.
     if matches!(state, TargetState::Rejected | TargetState::Pending) {
         tx.execute(
@@ -280,6 +286,36 @@ pub fn decide(
         )?;
     }
     settle(tx, id)
+}
+
+/// Where a target stands. Error: `target_unknown`.
+pub fn target_state(db: &Connection, id: &str, target: &str) -> Result<TargetState, Fault> {
+    db.query_row(
+        "SELECT state FROM proposal_target WHERE proposal = ?1 AND target = ?2",
+        (id, target),
+        |row| row.get(0),
+    )
+    .optional()?
+    .ok_or_else(|| {
+        Fault::Problem(Problem::refused(
+            "target_unknown",
+            format!("Proposal {id} has no document \"{target}\"."),
+            "`skillopt proposal show` lists its documents.",
+        ))
+    })
+}
+
+/// Another process was first.
+#[must_use]
+pub fn decided(id: &str, target: &str, state: TargetState) -> Problem {
+    Problem::refused(
+        "proposal_decided",
+        format!(
+            "Proposal {id} was decided meanwhile: {target} is {}.",
+            state.id().replace('_', " ")
+        ),
+        "Nothing was changed. `skillopt proposal show` says where it stands.",
+    )
 }
 
 /// The proposal's state follows from its targets'.

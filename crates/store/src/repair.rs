@@ -100,10 +100,73 @@ pub fn keep_copy(store: &Store, paths: &Paths) -> Result<PathBuf, Problem> {
     })
 }
 
-/// Puts the database and what belongs to it aside, bytes untouched, so that a new one can be made or
-/// a copy restored. Gives the folder. No program may have it open.
-pub fn set_aside(paths: &Paths, now: Instant) -> Result<PathBuf, Problem> {
-    let _alone = crate::locks::whole(paths)?;
+/// How the database is, as far as that can be told without opening the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Condition {
+    /// It opens and has no fault.
+    Sound,
+    /// It is damaged.
+    Damaged,
+    /// There is none.
+    Missing,
+}
+
+/// How the database is.
+///
+/// # Errors
+/// What says nothing about damage: `database_newer`, `data_dir_unusable`, `data_dir_read_only`, …
+pub fn condition(paths: &Paths) -> Result<Condition, Problem> {
+    let path = paths.database();
+    let exists = |path: &Path| {
+        path.try_exists()
+            .map_err(|error| io_problem(&error, "open", path))
+    };
+    if exists(&paths.restored())? {
+        // An interrupted restore: what is in the place of the database is what it gives way to.
+        return Ok(Condition::Damaged);
+    }
+    if !exists(&path)? {
+        return Ok(Condition::Missing);
+    }
+    // SQLite may only say that it cannot open it, and says of a folder that it is damaged.
+    std::fs::File::open(&path).map_err(|error| io_problem(&error, "read", &path))?;
+    let verdict = || -> Result<String, Fault> {
+        let connection = opening::connect(&path)?;
+        opening::inspect(&connection, &path, crate::SCHEMA_VERSION)?;
+        Ok(connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?)
+    };
+    match verdict().map_err(|fault| fault.into_problem(&path)) {
+        Ok(verdict) if verdict == "ok" => Ok(Condition::Sound),
+        Ok(_) => Ok(Condition::Damaged),
+        Err(problem) if problem.code == "database_corrupt" => Ok(Condition::Damaged),
+        Err(problem) => Err(problem),
+    }
+}
+
+/// Puts `copy` in the place of the database, or an empty one when there is no copy. What was there is
+/// kept, bytes untouched, in a folder whose path is given; `None` when there was nothing. No program may
+/// have it open. Interrupted at any point, either nothing has changed or the next start finishes it.
+pub fn replace(
+    paths: &Paths,
+    copy: Option<&Path>,
+    now: Instant,
+) -> Result<Option<PathBuf>, Problem> {
+    opening::create_data_dir(paths)?;
+    let _whole = crate::locks::whole(paths)?;
+    let kept = keep(paths, now)?;
+    opening::replace(paths, copy)?;
+    Ok(kept)
+}
+
+/// Gives the database and what belongs to it a second name in a folder of its own.
+fn keep(paths: &Paths, now: Instant) -> Result<Option<PathBuf>, Problem> {
+    let there: Vec<PathBuf> = database_files(paths)
+        .into_iter()
+        .filter(|file| file.exists())
+        .collect();
+    if there.is_empty() {
+        return Ok(None);
+    }
     let stamp = now.strftime("%Y%m%d-%H%M%S");
     let mut folder = paths.copies().join(format!("damaged-{stamp}"));
     let mut suffix = 2_u32;
@@ -112,38 +175,15 @@ pub fn set_aside(paths: &Paths, now: Instant) -> Result<PathBuf, Problem> {
         suffix += 1;
     }
     files::create_private_dir(&folder)?;
-    for file in database_files(paths) {
-        let name = file.file_name().unwrap_or_default();
-        match std::fs::rename(&file, folder.join(name)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(io_problem(&error, "move aside", &file));
-            }
-            _ => {}
-        }
+    for file in there {
+        let kept = folder.join(file.file_name().unwrap_or_default());
+        // Not every file system has second names.
+        std::fs::hard_link(&file, &kept)
+            .or_else(|_| {
+                std::fs::copy(&file, &kept)?;
+                std::fs::File::options().write(true).open(&kept)?.sync_all()
+            })
+            .map_err(|error| io_problem(&error, "keep", &file))?;
     }
-    Ok(folder)
-}
-
-/// Makes a copy the database again. There must be none: see [`set_aside`]. Error: `database_exists`.
-pub fn restore(paths: &Paths, copy: &Path) -> Result<(), Problem> {
-    let _alone = crate::locks::whole(paths)?;
-    let database = paths.database();
-    if database.exists() {
-        return Err(Problem::permanent(
-            "database_exists",
-            format!("{} exists.", database.display()),
-            "Put it aside first.",
-        ));
-    }
-    let new = paths.data.join("skillopt.db.new");
-    std::fs::remove_file(&new)
-        .or_else(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => Ok(()),
-            _ => Err(error),
-        })
-        .map_err(|error| io_problem(&error, "remove", &new))?;
-    let connection = opening::connect(copy).map_err(|fault| fault.into_problem(copy))?;
-    opening::inspect(&connection, copy, crate::SCHEMA_VERSION)?;
-    opening::vacuum_into(&connection, &new)?;
-    std::fs::rename(&new, &database).map_err(|error| io_problem(&error, "restore", &database))
+    Ok(Some(folder))
 }

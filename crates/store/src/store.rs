@@ -1,9 +1,11 @@
 //! The database of this process: one connection, one place where transactions commit.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
@@ -24,7 +26,11 @@ pub struct Store {
     path: PathBuf,
     /// The file that was opened; `None` for a store in memory.
     file: Option<FileId>,
+    work: Work,
 }
+
+/// Since when this process has been at work on nights, by the steady clock.
+type Work = Mutex<BTreeMap<i64, Duration>>;
 
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -69,6 +75,8 @@ impl DerefMut for Turn<'_> {
 pub struct Tx<'a> {
     transaction: Transaction<'a>,
     now: Instant,
+    steady: Duration,
+    work: &'a Work,
 }
 
 impl Tx<'_> {
@@ -77,6 +85,23 @@ impl Tx<'_> {
     pub const fn now(&self) -> Instant {
         self.now
     }
+
+    /// This process is at work on a night from now on.
+    pub(crate) fn begin_work(&self, night: i64) {
+        locked(self.work).insert(night, self.steady);
+    }
+
+    /// How long this process has been at work on a night, whatever was done to the computer's clock
+    /// meanwhile; `None` when another one began.
+    pub(crate) fn worked(&self, night: i64) -> Option<Duration> {
+        let began = *locked(self.work).get(&night)?;
+        Some(self.steady.saturating_sub(began))
+    }
+}
+
+fn locked(work: &Work) -> MutexGuard<'_, BTreeMap<i64, Duration>> {
+    // Every change is complete before anything can panic.
+    work.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Deref for Tx<'_> {
@@ -102,6 +127,7 @@ impl Store {
             clock,
             path,
             file: Some(file),
+            work: Work::default(),
         })
     }
 
@@ -114,6 +140,7 @@ impl Store {
             clock,
             path,
             file: None,
+            work: Work::default(),
         })
     }
 
@@ -158,7 +185,18 @@ impl Store {
             .and_then(|()| self.run(&mut connection, label, f));
         // Should this fail, later commits are slower, not less safe; what was committed stays so.
         let _ = connection.pragma_update(None, "synchronous", "normal");
+        if matches!(result, Err(Fault::Sql(_))) {
+            overwrite_failed(&connection);
+        }
         result.map_err(|fault| fault.into_problem(&self.path))
+    }
+
+    /// How long this process has been at work on a night it began or resumed, whatever was done to the
+    /// computer's clock meanwhile; `None` when another one did.
+    #[must_use]
+    pub fn worked(&self, night: i64) -> Option<Duration> {
+        let began = *locked(&self.work).get(&night)?;
+        Some(self.clock.steady().saturating_sub(began))
     }
 
     /// The clock of the store.
@@ -186,6 +224,8 @@ impl Store {
                 f(&Tx {
                     transaction,
                     now: self.clock.now(),
+                    steady: self.clock.steady(),
+                    work: &self.work,
                 })
             });
         result.map_err(|fault| fault.into_problem(&self.path))
@@ -229,6 +269,8 @@ impl Store {
         let tx = Tx {
             transaction,
             now: self.clock.now(),
+            steady: self.clock.steady(),
+            work: &self.work,
         };
         let value = f(&tx)?;
         self.refuse_if_replaced(&tx)?;
@@ -280,3 +322,17 @@ impl Store {
         })
     }
 }
+
+/// Writes another transaction over one that failed.
+///
+/// When a commit cannot be flushed, SQLite takes it back, but all of it stays in the log, where the next
+/// start would find it whole and take it for committed. The next transaction is written in its place, and
+/// no flush is needed for that.
+fn overwrite_failed(connection: &Connection) {
+    // Should this fail as well, the next commit of this process does it.
+    let _ = connection.execute("UPDATE meta SET value = value WHERE key = 'written_by'", []);
+}
+
+#[cfg(test)]
+#[path = "store/tests.rs"]
+mod tests;

@@ -1,9 +1,9 @@
 //! One session, the same for every agent.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use skillopt_core::Instant;
 use skillopt_core::agent::Agent;
 
@@ -91,8 +91,16 @@ pub struct Session {
     pub skills: Vec<String>,
     /// All files the agent wrote, each once, in order.
     pub files: Vec<String>,
-    /// The file it was read from; the most complete one when there are several.
+    /// The file it was read from; the most complete one when there are several. A name that is no
+    /// text is stored as it is shown.
+    #[serde(serialize_with = "as_shown")]
+    #[cfg_attr(feature = "typescript", ts(type = "string"))]
     pub path: PathBuf,
+}
+
+/// A path as text: a night stores its sessions as JSON, whatever their files are called.
+fn as_shown<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
 }
 
 impl Session {

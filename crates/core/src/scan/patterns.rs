@@ -25,6 +25,7 @@ static REGION_MARKER: LazyLock<Regex> = LazyLock::new(|| {
 static HIDDEN_MARKUP: LazyLock<Regex> = LazyLock::new(|| {
     any_of(&[
         "<!--",
+        r"</?(?:details|template|noscript)\b",
         r"<(?:img|script|iframe|object|embed|link|svg|video|audio)\b[ -=?-~]{0,60}\b(?:src|href|data|on[a-z]{3,12})\s{0,2}=",
         r#"\bstyle\s{0,2}=\s{0,2}["'][ -~]{0,40}(?:display\s{0,4}:\s{0,4}none|visibility\s{0,4}:\s{0,4}hidden)"#,
         // An image; a link definition, which is not shown.

@@ -154,6 +154,36 @@ fn commands_in_code_in_prose_and_in_the_shell() {
 }
 
 #[test]
+fn what_is_only_markup_and_swallows_what_follows() {
+    for text in [
+        "<details>",
+        "- <details><summary>More</summary>",
+        "```",
+        "- ```text\nNever mind.",
+        "~~~\n```",
+        "```\na\n```\n```",
+    ] {
+        assert_eq!(kinds(text), [HiddenMarkup], "{text}");
+    }
+    for text in ["```toml\na = 1\n```", "~~~\n```\n~~~", "Use ``` fences."] {
+        assert_eq!(kinds(text), [], "{text}");
+    }
+}
+
+#[test]
+fn a_rule_out_of_which_a_secret_was_taken_is_flagged() {
+    let flags = scan("Be brief.\nSign in with [REDACTED_API_KEY].");
+    assert_eq!(
+        flags,
+        [Flag {
+            kind: Secret,
+            line: 2,
+            excerpt: "Sign in with [REDACTED_API_KEY].".into()
+        }]
+    );
+}
+
+#[test]
 fn addresses() {
     for text in [
         "see https://example.org",

@@ -49,6 +49,14 @@ impl SignIn {
         }))
     }
 
+    /// A reply without the key, should the program have repeated it.
+    pub(crate) fn taken_out_of(&self, reply: String) -> String {
+        match self {
+            Self::Key { key, .. } => key.taken_out_of(reply),
+            Self::Subscription => reply,
+        }
+    }
+
     /// `text` without the key, should the program have repeated it.
     pub(crate) fn hide(&self, text: &str) -> String {
         match self {

@@ -26,7 +26,7 @@ impl Run {
         call: &Call,
     ) -> Result<Heard, Stop> {
         self.may_start(&handoff.provider())?;
-        let refused = match handoff.answer(call, &at.key) {
+        let refused = match self.answer(handoff, at, call) {
             Answer::Given(text) => match parse(&Expect::of(&call.subject), &text) {
                 Ok(parsed) => {
                     let attempt = self.path.store.commit("take answer", |tx| {
@@ -61,7 +61,16 @@ impl Run {
         .into())
     }
 
-    /// Says once that the file of an answer that was taken has changed since.
+    /// The answer in its file, without what looks like a secret.
+    fn answer(&self, handoff: &Handoff, at: &NightCall, call: &Call) -> Answer {
+        match handoff.answer(call, &at.key) {
+            Answer::Given(text) => Answer::Given(self.path.reply_without_secrets(call, text)),
+            answer @ (Answer::Missing | Answer::Refused(_)) => answer,
+        }
+    }
+
+    /// Says once that the file of an answer that was taken has changed since. A file that is gone or
+    /// cannot be an answer has not.
     pub(super) fn report_change(
         &self,
         handoff: &Handoff,
@@ -69,8 +78,9 @@ impl Run {
         call: &Call,
         taken: &str,
     ) -> Result<(), Problem> {
-        if !handoff.changed(call, &at.key, taken) {
-            return Ok(());
+        match self.answer(handoff, at, call) {
+            Answer::Given(now) if now != taken => {}
+            Answer::Given(_) | Answer::Missing | Answer::Refused(_) => return Ok(()),
         }
         let id = id(&at.key).to_owned();
         let body = json!({"id": id, "stage": self.stage, "file": handoff.answer_file(&id)});

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use skillopt_core::call::{Call, Message, Side};
-use skillopt_core::tool::{self, MOST_ROUNDS, ToolCall, ToolReply};
+use skillopt_core::tool::{self, MOST_ROUNDS, ToolReply};
 use skillopt_core::{Instant, Problem};
 use skillopt_store::attempts::{self, Within};
 use skillopt_store::calls::{self, NightCall, State};
@@ -106,8 +106,8 @@ pub(super) struct Run {
     pub(super) stop: CancelToken,
     /// How many tries are under way.
     pub(super) under_way: AtomicUsize,
-    /// Time at work when the pass began, and when that was.
-    active: (Duration, Instant),
+    /// Time at work when the pass began, and when that was by the steady clock.
+    active: (Duration, Duration),
     rows: Mutex<Vec<Row>>,
     halt: Mutex<Halt>,
 }
@@ -117,6 +117,8 @@ impl Run {
         path.turns.tidy();
         let budget = path.budget(night)?;
         let now = path.store.clock().now();
+        let steady = path.store.clock().steady();
+        let worked = path.store.worked(night);
         let (rows, active) = path.store.read(|db| {
             let Some(found) = nights::get(db, night)? else {
                 return Err(unknown_night(night).into());
@@ -140,7 +142,7 @@ impl Run {
                     }),
                 }
             }
-            Ok((rows, nights::active(&found, now)))
+            Ok((rows, nights::active(&found, worked, now)))
         })?;
         let run = Self {
             path,
@@ -149,7 +151,7 @@ impl Run {
             budget,
             stop: CancelToken::new(),
             under_way: AtomicUsize::new(0),
-            active: (active, now),
+            active: (active, steady),
             rows: Mutex::new(rows),
             halt: Mutex::default(),
         };
@@ -311,21 +313,9 @@ impl Run {
 
     /// The same question with what was called, whose results the tools give.
     fn next_round(&self, call: &Call, said: &ToolReply) -> Call {
-        let redacted = |text: &str| self.path.redactor.redact(text).text.into_owned();
         let mut next = call.clone();
         next.ask += 1;
-        next.rounds.push(ToolReply {
-            text: redacted(&said.text),
-            calls: said
-                .calls
-                .iter()
-                .map(|made| ToolCall {
-                    arguments: redacted(&made.arguments),
-                    ..made.clone()
-                })
-                .collect(),
-            answered: said.answered.clone(),
-        });
+        next.rounds.push(self.path.round_without_secrets(said));
         next
     }
 
@@ -336,7 +326,7 @@ impl Run {
             .repeat(call, reply, reason)
             .into_iter()
             .map(|message| Message {
-                text: self.path.redactor.redact(&message.text).text.into_owned(),
+                text: self.path.redacted(&message.text),
                 ..message
             })
             .collect();
@@ -463,8 +453,7 @@ impl Run {
     /// How much longer the night may be at work; `None` without a limit.
     pub(super) fn time_left(&self) -> Option<Duration> {
         let (active, since) = self.active;
-        let gone = self.path.store.clock().now().duration_since(since);
-        let gone = Duration::try_from(gone).unwrap_or_default();
+        let gone = self.path.store.clock().steady().saturating_sub(since);
         self.budget
             .caps()
             .time

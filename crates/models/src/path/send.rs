@@ -89,7 +89,7 @@ impl Run {
                 // Providers quote what they were sent.
                 Err(error) => {
                     drop(turn);
-                    error.map_detail(|detail| self.path.redactor.redact(detail).text.into_owned())
+                    error.map_detail(|detail| self.path.redacted(detail))
                 }
             };
             let wait = retry.wait(&error, &at.key, made, began.elapsed());
@@ -246,6 +246,8 @@ impl Run {
                 (LONGEST_REPLY + 1..=LONGEST_REPLY + 4).find(|end| text.is_char_boundary(*end));
             text.truncate(end.unwrap_or(text.len()));
         }
+        let text = self.path.reply_without_secrets(call, text);
+        let model = self.path.redacted(&model);
         let mut parsed = parse(&Expect::of(&call.subject), &text);
         if let (Err(Unreadable(reason)), Finish::Length) = (&mut parsed, finish) {
             reason.push_str(" (it was cut at the token limit)");

@@ -14,6 +14,9 @@ use crate::locks;
 use crate::paths::Paths;
 use crate::store::Store;
 
+/// The file in a new folder that says whose unfinished copy it is; it goes when the copy is whole.
+const UNFINISHED: &str = ".skillopt-move-unfinished";
+
 /// A move that took effect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Moved {
@@ -31,8 +34,9 @@ pub struct Moved {
 /// on the old folder is refused with `data_moved` when it wants to write.
 ///
 /// Errors: `data_dir_fixed` (`SKILLOPT_DATA_DIR` names the folder), `data_left_behind` (an earlier move
-/// has not been cleaned up), `data_dir_busy`, `destination_unusable`, `destination_not_empty`, `copy_differs`, and those of writing; then the
-/// old folder is in use as before.
+/// has not been cleaned up), `data_dir_busy`, `destination_unusable`, `destination_not_empty`,
+/// `copy_differs`, and those of writing; then the old folder is in use as before. What an interrupted move
+/// left in `to` is removed first.
 pub fn move_to(store: &Store, paths: &Paths, to: &Path) -> Result<Moved, Problem> {
     if paths.data_fixed {
         return Err(Problem::permanent(
@@ -54,13 +58,16 @@ pub fn move_to(store: &Store, paths: &Paths, to: &Path) -> Result<Moved, Problem
             "`skillopt data move --remove-old` deletes it; then move again.",
         ));
     }
-    empty_destination(to, &paths.data)?;
-    let _alone = locks::whole(paths)?;
-    files::create_private_dir(to)?;
     let new = Paths {
         data: to.to_owned(),
         ..paths.clone()
     };
+    let _alone = locks::whole(paths)?;
+    remove_unfinished(paths, &new)?;
+    empty_destination(to, &paths.data)?;
+    let mark = to.join(UNFINISHED);
+    let ours = paths.data.as_os_str().as_encoded_bytes();
+    files::write_private(&mark, ours)?;
     let mut moved = Moved {
         from: paths.data.clone(),
         to: to.to_owned(),
@@ -86,6 +93,7 @@ pub fn move_to(store: &Store, paths: &Paths, to: &Path) -> Result<Moved, Problem
     // This transaction keeps every other writer out until the copy is the one that counts.
     let result = store.commit("data moved", |tx| {
         copy_database(paths, &new)?;
+        tree::remove_file(&mark)?;
         files::write_private(
             &paths.location(),
             format!("{}\n", to.to_string_lossy()).as_bytes(),
@@ -97,6 +105,8 @@ pub fn move_to(store: &Store, paths: &Paths, to: &Path) -> Result<Moved, Problem
         Ok(())
     });
     if let Err(problem) = result {
+        // Without it the next try only says that the folder is not empty.
+        let _ = files::write_private(&mark, ours);
         match earlier {
             Some(bytes) => files::write_private(&paths.location(), &bytes)?,
             None => tree::remove_file(&paths.location())?,
@@ -104,6 +114,24 @@ pub fn move_to(store: &Store, paths: &Paths, to: &Path) -> Result<Moved, Problem
         return Err(problem);
     }
     Ok(moved)
+}
+
+/// Removes the copy that an interrupted move from `paths` left in the folder of `new`.
+fn remove_unfinished(paths: &Paths, new: &Paths) -> Result<(), Problem> {
+    let mark = new.data.join(UNFINISHED);
+    let whose = std::fs::read(&mark).unwrap_or_default();
+    if whose != paths.data.as_os_str().as_encoded_bytes() {
+        return Ok(());
+    }
+    for (_, folder) in folders(new) {
+        tree::remove(&folder)?;
+    }
+    for file in new.logs().into_iter().chain(database_files(new)) {
+        tree::remove_file(&file)?;
+    }
+    files::sweep(&new.data);
+    // Last: it is how the rest is recognised when this is interrupted.
+    tree::remove_file(&mark)
 }
 
 /// A folder that still has everything from before a move.
@@ -194,11 +222,10 @@ fn copy_database(paths: &Paths, new: &Paths) -> Result<(), Fault> {
     files::write_private(&target, b"")?;
     let source = open(&paths.database())?;
     let mut copy = open(&target)?;
-    rusqlite::backup::Backup::new(&source, &mut copy)?.run_to_completion(
-        1024,
-        Duration::ZERO,
-        None,
-    )?;
+    // What fails here is the copy, not the database that is read.
+    let copied = rusqlite::backup::Backup::new(&source, &mut copy)
+        .and_then(|backup| backup.run_to_completion(1024, Duration::ZERO, None));
+    copied.map_err(|error| Fault::Sql(error).into_problem(&target))?;
     let verdict: String = copy.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     if verdict != "ok" || export::counts(&source)? != export::counts(&copy)? {
         return Err(Problem::permanent(

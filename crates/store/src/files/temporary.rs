@@ -135,7 +135,7 @@ pub fn sweep(folder: &Path) {
 }
 
 /// Deletes the temporary files of one file of ours whose writers are gone.
-pub(crate) fn sweep_file(path: &Path) {
+pub fn sweep_file(path: &Path) {
     if let (Some(folder), Some(name)) = (path.parent(), path.file_name()) {
         let prefix = temporary_prefix(name);
         sweep_named(folder, |name| {

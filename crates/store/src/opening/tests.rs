@@ -251,17 +251,18 @@ fn damage_in_the_middle_is_found_when_it_is_read_and_a_copy_restores_it() {
     assert_eq!(found.unwrap_err().code, "database_corrupt");
     drop(store);
 
-    let aside = crate::repair::set_aside(&paths, now()).unwrap();
+    let copy = crate::repair::copies(&paths)
+        .into_iter()
+        .find(|copy| copy.sound)
+        .unwrap();
+    let aside = crate::repair::replace(&paths, Some(&copy.path), now())
+        .unwrap()
+        .unwrap();
     assert_eq!(
         std::fs::read(aside.join("skillopt.db")).unwrap(),
         bytes,
         "the damaged bytes are kept"
     );
-    let copy = crate::repair::copies(&paths)
-        .into_iter()
-        .find(|copy| copy.sound)
-        .unwrap();
-    crate::repair::restore(&paths, &copy.path).unwrap();
     let store = Store::open(&paths, clock).unwrap();
     let count = store.read(|db| {
         Ok(db.query_row("SELECT count(*) FROM project", [], |row| {
@@ -269,6 +270,45 @@ fn damage_in_the_middle_is_found_when_it_is_read_and_a_copy_restores_it() {
         })?)
     });
     assert_eq!(count.unwrap(), 2000);
+}
+
+#[test]
+fn no_new_database_is_made_beside_what_belongs_to_one_that_is_missing() {
+    for folder in ["copies", "backups", "staging"] {
+        let (_dir, paths) = place();
+        let file = paths.data.join(folder).join("1/CLAUDE.md");
+        files::write_private(&file, b"mine").unwrap();
+        let problem = open(&paths, now()).unwrap_err();
+        assert_eq!(problem.code, "database_missing", "{problem}");
+        assert!(problem.message.contains(folder), "{problem}");
+        assert!(!paths.database().exists());
+        assert_eq!(
+            crate::repair::condition(&paths).unwrap(),
+            crate::repair::Condition::Missing
+        );
+
+        // Beginning anew is said, and touches nothing of it.
+        assert_eq!(crate::repair::replace(&paths, None, now()).unwrap(), None);
+        drop(open(&paths, now()).unwrap());
+        assert_eq!(
+            crate::repair::condition(&paths).unwrap(),
+            crate::repair::Condition::Sound
+        );
+        assert_eq!(std::fs::read(file).unwrap(), b"mine");
+    }
+}
+
+#[test]
+fn a_database_of_a_newer_version_is_not_called_damaged() {
+    let (_dir, paths) = place();
+    drop(open_with(&paths, now(), &and_then(NEXT)).unwrap());
+    let problem = crate::repair::condition(&paths).unwrap_err();
+    assert_eq!(problem.code, "database_newer");
+    files::write_private(&paths.database(), b"no database, but long enough to be one").unwrap();
+    assert_eq!(
+        crate::repair::condition(&paths).unwrap(),
+        crate::repair::Condition::Damaged
+    );
 }
 
 #[test]

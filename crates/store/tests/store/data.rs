@@ -545,6 +545,12 @@ fn a_move_that_cannot_work_changes_nothing() {
             skillopt_store::pauses::set(tx, "x", tx.now(), "")
         })
         .unwrap();
+
+    // What it has left is known as ours: the same folder can be named again.
+    let new = home.root.join("new");
+    assert!(new.join("skillopt.db").exists());
+    data::move_to(&store, &home.paths, &new).unwrap();
+    assert!(!names(&new).iter().any(|name| name.contains("unfinished")));
 }
 
 #[test]
@@ -577,4 +583,12 @@ fn the_folders_are_named_by_variable_pointer_or_platform() {
     let relative =
         variables(&[("SKILLOPT_CONFIG_DIR", config), ("SKILLOPT_DATA_DIR", "d")]).unwrap_err();
     assert_eq!(relative.code, "path_not_absolute");
+}
+
+/// The names in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect()
 }

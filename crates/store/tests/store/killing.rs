@@ -13,8 +13,8 @@ use skillopt_store::attempts::{self, Cost, Usage, Within};
 use skillopt_store::nights::{self, Kind, Outcome};
 use skillopt_store::proposals::{self, State, TargetState};
 use skillopt_store::{
-    Connection, Fault, FixedClock, Paths, Store, calls, files, locks, projects, receipts, stages,
-    tasks,
+    Connection, Fault, FixedClock, Paths, Store, calls, files, locks, projects, receipts, repair,
+    stages, tasks,
 };
 
 use crate::sample::{Home, add, at, call, proposed, task, turn};
@@ -260,6 +260,81 @@ fn rollback_process() {
         .read(|db| adoption::rollback_plan(db, &standing))
         .unwrap();
     adoption::perform(&store, &paths, &plan, |_, _| Ok(())).unwrap();
+}
+
+/// Not a test of its own: goes on from the newest sound copy.
+#[test]
+#[ignore = "started by other tests"]
+fn restore_process() {
+    let Ok(root) = std::env::var("TEST_ROOT") else {
+        return;
+    };
+    let paths = Paths::at(root.as_ref());
+    let copy = repair::newest_sound_copy(&paths).unwrap();
+    repair::replace(&paths, Some(&copy), at("2026-11-29T05:15:00Z")).unwrap();
+}
+
+#[test]
+fn a_restore_that_dies_at_any_write_leaves_the_old_database_or_the_copy() {
+    let damaged = || {
+        let home = Home::new();
+        let store = home.store();
+        let project = home.project(&store);
+        repair::keep_copy(&store, &home.paths).unwrap();
+        drop(store);
+        let log = home.paths.data.join("skillopt.db-wal");
+        files::write_private(
+            &home.paths.database(),
+            b"damaged, and long enough to say so",
+        )
+        .unwrap();
+        files::write_private(&log, b"its log").unwrap();
+        (home, project)
+    };
+    let restore = |home: &Home, variables: &[(&str, &str)]| {
+        named_process("killing::restore_process", home, variables)
+    };
+    let (home, _) = damaged();
+    let counter = home.root.join("writes");
+    let count = counter.to_str().unwrap();
+    assert!(restore(&home, &[("SKILLOPT_COUNT_WRITES", count)]));
+    let writes: u32 = std::fs::read_to_string(&counter).unwrap().parse().unwrap();
+    assert!(writes >= 4, "{writes}");
+
+    let (mut untouched, mut finished) = (0, 0);
+    for write in 1..=writes {
+        for moment in ["before", "after"] {
+            let step = format!("{write}:{moment}");
+            let (home, project) = damaged();
+            assert!(!restore(&home, &[("SKILLOPT_KILL_AT_WRITE", &step)]));
+            match Store::open(&home.paths, home.clock.clone()) {
+                Ok(store) => {
+                    finished += 1;
+                    let found = store.read(projects::list).unwrap();
+                    assert_eq!(found.len(), 1, "{step}: it is the copy, and no empty one");
+                    assert_eq!(found[0].id, project, "{step}");
+                }
+                Err(problem) => {
+                    untouched += 1;
+                    assert_eq!(problem.code, "database_corrupt", "{step}");
+                    let bytes = std::fs::read(home.paths.database()).unwrap();
+                    assert!(bytes.starts_with(b"damaged"), "{step}");
+                    assert!(restore(&home, &[]), "{step}: it can be done again");
+                    let store = home.store();
+                    assert_eq!(store.read(projects::list).unwrap().len(), 1);
+                }
+            }
+            let kept = names(&home.paths.copies())
+                .into_iter()
+                .filter(|name| name.starts_with("damaged-"))
+                .any(|name| {
+                    let bytes = std::fs::read(home.paths.copies().join(name).join("skillopt.db"));
+                    bytes.is_ok_and(|bytes| bytes.starts_with(b"damaged"))
+                });
+            assert!(kept, "{step}: what was there is kept");
+        }
+    }
+    assert!(untouched > 0 && finished > 0, "{untouched} {finished}");
 }
 
 /// Runs the night process; whether it came to its end.

@@ -275,6 +275,13 @@ fn proposal_ids_are_unique_and_a_resumed_night_stages_once() {
         decide(&second.id, "claude:skill", TargetState::Adopted),
         State::Adopted
     );
+    // Whoever comes second changes nothing, whichever way.
+    for late in [TargetState::Adopted, TargetState::Rejected] {
+        let refused = store.commit("decide", |tx| {
+            proposals::decide(tx, &second.id, "claude:skill", late, "too late")
+        });
+        assert_eq!(refused.unwrap_err().code, "proposal_decided");
+    }
     assert_eq!(
         store
             .read(|db| proposals::newest_waiting(db, &project))

@@ -157,7 +157,24 @@ fn an_unfinished_night_is_found_and_goes_on() {
     let running = store.read(|db| nights::get(db, night)).unwrap().unwrap();
     assert_eq!(running.resumes, 2);
     let now = skillopt_store::Clock::now(home.clock.as_ref());
-    assert_eq!(nights::active(&running, now).as_secs(), 60 + 30 + 10);
+    let worked = store.worked(night);
+    assert_eq!(worked.unwrap().as_secs(), 10);
+    for worked in [None, worked] {
+        assert_eq!(
+            nights::active(&running, worked, now).as_secs(),
+            60 + 30 + 10
+        );
+    }
+    // A word that only a later version knows.
+    let unknown = store.read(|db| {
+        Ok(db.query_row("SELECT 'dreaming'", [], |row| {
+            row.get::<_, nights::State>(0)
+        })?)
+    });
+    assert_eq!(unknown.unwrap_err().code, "stored_value_unreadable");
+    // Somebody sets the clock: that is no work.
+    home.clock.leap(at("2027-11-29T03:15:00Z"));
+    assert_eq!(store.worked(night), worked);
 
     store
         .commit("end", |tx| {
@@ -172,7 +189,7 @@ fn an_unfinished_night_is_found_and_goes_on() {
     );
     let ended = store.read(|db| nights::get(db, night)).unwrap().unwrap();
     assert_eq!(ended.report, Some(json!({"n": 1})));
-    assert_eq!(nights::active(&ended, now).as_secs(), 100);
+    assert_eq!(nights::active(&ended, None, now).as_secs(), 100);
     assert_eq!(
         store
             .commit("x", |tx| nights::resume(tx, night))

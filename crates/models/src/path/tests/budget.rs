@@ -1,9 +1,10 @@
 //! Limits hold whatever the backend does.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use skillopt_store::attempts;
+use skillopt_store::{attempts, nights};
 
 use super::scripted::{Scripted, Stage, judge};
 use super::*;
@@ -180,6 +181,36 @@ async fn the_time_at_work_is_limited_also_under_a_call() {
         [Err(minutes)]
     );
     assert_eq!(backend.asked().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_is_set_forward_takes_no_time_from_the_night() {
+    let stage = Stage::new();
+    let clock = Arc::clone(&stage.clock);
+    let backend = Scripted::new(move |_, made| {
+        if made == 0 {
+            clock.leap("2027-11-30T03:00:00Z".parse().unwrap());
+        }
+        Scripted::say(r#"{"score": 1}"#)
+    });
+    let path = stage.path_with(&backend, |options| {
+        options.caps.time = Some(Duration::from_secs(60));
+    });
+    for name in ["s", "t"] {
+        path.plan(stage.night, name, vec![judge(0), judge(1)])
+            .unwrap();
+        let answers = path.answer(stage.night, name).await.unwrap();
+        assert!(answers.iter().all(Result::is_ok), "{answers:?}");
+    }
+    // Neither does it count for the night when it stops.
+    stage
+        .store
+        .commit("stop", |tx| {
+            nights::stop(tx, stage.night, nights::Outcome::Deferred, "", None)
+        })
+        .unwrap();
+    let night = stage.store.read(|db| nights::get(db, stage.night));
+    assert_eq!(night.unwrap().unwrap().active_us, 0);
 }
 
 #[tokio::test]
