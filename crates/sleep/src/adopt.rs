@@ -212,7 +212,7 @@ pub fn apply(
 }
 
 fn rejected_meanwhile(planned: &Planned, edit: &Edit) -> Problem {
-    Problem::permanent(
+    Problem::refused(
         "proposal_decided",
         format!(
             "The rule \"{}\" of proposal {} was rejected meanwhile.",

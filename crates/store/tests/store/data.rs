@@ -548,7 +548,7 @@ fn a_move_that_cannot_work_changes_nothing() {
 
     // What it has left is known as ours: the same folder can be named again.
     let new = home.root.join("new");
-    assert!(new.join("skillopt.db").exists());
+    assert!(!names(&new).is_empty());
     data::move_to(&store, &home.paths, &new).unwrap();
     assert!(!names(&new).iter().any(|name| name.contains("unfinished")));
 }
