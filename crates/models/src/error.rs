@@ -297,8 +297,8 @@ impl CallError {
             Self::RateLimited { provider, retry_after, detail } => {
                 let when = match retry_after.map(|wait| wait.as_secs().max(1)) {
                     None => String::new(),
-                    // What is asked for beyond is not believed.
-                    Some(seconds) if seconds > 3600 => " for more than an hour".to_owned(),
+                    // Nobody means what is asked for beyond.
+                    Some(seconds) if seconds > 24 * 3600 => " for more than a day".to_owned(),
                     Some(seconds) => format!(" for {seconds} s"),
                 };
                 (
