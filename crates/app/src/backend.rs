@@ -124,7 +124,7 @@ pub struct Accepted {
 
 /// Notes in the user's settings that nights may ask providers by themselves.
 ///
-/// Errors: `provider_unknown`, those of the settings and, when none is named, of the backends.
+/// Errors: `provider_unknown`, those of the settings and, when none or a backend is named, of the backends.
 pub async fn accept(app: &App, input: AcceptInput) -> Result<Accepted, Problem> {
     let mut added = Vec::new();
     if input.providers.is_empty() {
@@ -135,7 +135,19 @@ pub async fn accept(app: &App, input: AcceptInput) -> Result<Accepted, Problem> 
         }
     }
     for provider in &input.providers {
-        added.push(terms::of_provider(provider).ok_or_else(|| unknown_provider(provider))?);
+        match terms::of_provider(provider) {
+            Some(terms) => added.push(terms),
+            // The name of a backend stands for whoever it asks.
+            None if catalogue::BACKENDS
+                .iter()
+                .any(|entry| entry.name == provider) =>
+            {
+                let uses = around.uses_of(provider);
+                let made = around.make(provider, uses.first().copied()).await?;
+                added.extend(made.terms());
+            }
+            None => return Err(unknown_provider(provider)),
+        }
     }
     let file = app.config().user;
     let known = Layers::below(&app.config(), Layer::Project, &app.invocation())?.terms_accepted;
@@ -286,6 +298,17 @@ fn asking(settings: &Settings) -> Option<Map<String, Value>> {
     };
     all.retain(|key, _| key.starts_with("models."));
     Some(all)
+}
+
+/// Why a backend that the settings choose cannot be used as things are. Asks no model.
+async fn missing(
+    app: &App,
+    project: Option<PathBuf>,
+    name: &str,
+) -> Result<Option<Problem>, Problem> {
+    let around = Around::new(app, project).await?;
+    let used = around.uses_of(name);
+    Ok(around.make(name, used.first().copied()).await.err())
 }
 
 fn known(name: &str) -> Result<String, Problem> {
@@ -440,6 +463,7 @@ impl<'a> Around<'a> {
         tested.address = id.address;
         // A person answers in their own time; the question would only lie about.
         if backend.handoff().is_some() {
+            tested.address = self.handoff.display().to_string();
             return Ok(tested);
         }
         let mut options =
