@@ -24,15 +24,34 @@ fn second_project(home: &Home) -> PathBuf {
     let folder = all.join("mails");
     fs::create_dir_all(&folder).expect("a file");
     for file in sessions {
-        let id = file.file_stem().expect("a file").to_str().expect("a file").to_owned();
-        let other = format!("ffffffff{}", &id[8..]);
-        let text = fs::read_to_string(&file)
+        let id = file
+            .file_stem()
             .expect("a file")
-            .replace(first.to_str().expect("a file"), second.to_str().expect("a file"))
-            .replace(&id, &other);
+            .to_str()
+            .expect("a file")
+            .to_owned();
+        let other = format!("ffffffff{}", &id[8..]);
+        let text: String = fs::read_to_string(&file)
+            .expect("a file")
+            .replace(
+                first.to_str().expect("a path"),
+                second.to_str().expect("a path"),
+            )
+            .replace(&id, &other)
+            .lines()
+            .map(of_its_own)
+            .collect();
         fs::write(folder.join(format!("{other}.jsonl")), text).expect("a file");
     }
     second
+}
+
+/// A record with an id of its own: one that is there already would be a copy.
+fn of_its_own(record: &str) -> String {
+    let mut record: Value = serde_json::from_str(record).expect("a record");
+    let id = record["uuid"].as_str().expect("an id");
+    record["uuid"] = json!(format!("ffffffff{}", &id[8..]));
+    format!("{record}\n")
 }
 
 /// A home in which two projects propose changes to the one learned skill. The gate is off, so that both do.

@@ -205,7 +205,11 @@ fn as_cron(home: &Home, file: &Path) -> std::process::Output {
         .lines()
         .find(|line| line.contains("--scheduled"))
         .unwrap_or_else(|| panic!("{crontab}"));
-    let command = line.splitn(7, ' ').nth(6).expect("a command").replace("\\%", "%");
+    let command = line
+        .splitn(7, ' ')
+        .nth(6)
+        .expect("a command")
+        .replace("\\%", "%");
     std::process::Command::new("/bin/sh")
         .args(["-c", &command])
         .env_clear()
