@@ -128,7 +128,7 @@ pub struct Accepted {
 pub async fn accept(app: &App, input: AcceptInput) -> Result<Accepted, Problem> {
     let mut added = Vec::new();
     if input.providers.is_empty() {
-        let around = Around::with_judge(app, input.project).await?;
+        let around = Around::with_judge(app, input.project.clone()).await?;
         for used in &around.used {
             let made = around.make(&used.name, Some(used)).await?;
             added.extend(made.terms());
@@ -142,6 +142,7 @@ pub async fn accept(app: &App, input: AcceptInput) -> Result<Accepted, Problem> 
                 .iter()
                 .any(|entry| entry.name == provider) =>
             {
+                let around = Around::with_judge(app, input.project.clone()).await?;
                 let uses = around.uses_of(provider);
                 let made = around.make(provider, uses.first().copied()).await?;
                 added.extend(made.terms());
@@ -306,7 +307,7 @@ async fn missing(
     project: Option<PathBuf>,
     name: &str,
 ) -> Result<Option<Problem>, Problem> {
-    let around = Around::new(app, project).await?;
+    let around = Around::with_judge(app, project).await?;
     let used = around.uses_of(name);
     Ok(around.make(name, used.first().copied()).await.err())
 }
