@@ -313,8 +313,8 @@ fn a_price_that_is_not_known_counts_as_the_dearest_and_is_said() {
         "THE_KEY",
         "--json",
     ]);
-    // Without a key there is no preview; with one nothing is sent for it.
-    assert_eq!(preview.json()["error"], "api_key_missing");
+    // Without a key what it would cost is not known; with one nothing is sent for it.
+    assert_eq!(preview.json()["budget_problem"]["code"], "api_key_missing");
     let with_key = |model: &str| {
         let words = [
             "sleep",

@@ -220,8 +220,9 @@ async fn the_page_of_failures_is_what_happens() {
          What a person is told when a server does not answer as it should. It is the same for every backend over HTTP \
          (openai_compatible with Chat Completions and with Responses, anthropic, azure_openai, qwen, minimax); where one \
          says something else, it is named. A failure is never an answer: nothing is scored, no input counts as read, and \
-         what was answered before is kept. *Tries* is how many requests are made for one question. *Counts* says whether \
-         the reservation counts as spent because nobody can know whether the provider charges for it.\n\n\
+         what was answered before is kept. *Tries* is how many requests are made for one question. Each of them \
+         counts as a call. *Counts* says whether what was reserved for it in tokens and money counts as spent, because \
+         nobody can know whether the provider charges for it.\n\n\
          A failure that may pass by itself (*later*: temporary) ends the night as deferred and it goes on later; one that \
          needs somebody first is permanent. A provider that says until when it allows no more is not asked before.\n\n\
          [Programs of agents](#programs-of-agents) have a table of their own. This page is written by `cargo xtask docs`.\n\n\

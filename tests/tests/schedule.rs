@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use skillopt_tests::home::Home;
 
@@ -196,4 +196,105 @@ fn the_schedule_follows_a_project_and_leaves_with_it() {
     assert_eq!(run(&["project", "list"]).json(), serde_json::json!([]));
     assert_eq!(run(&["project", "add"]).code, 0);
     assert_eq!(run(&["sleep", "run"]).code, 0);
+}
+
+/// Starts the one line of ours as cron would; the shell's own complaint when it could not.
+fn as_cron(home: &Home, file: &Path) -> std::process::Output {
+    let crontab = fs::read_to_string(file).expect("the crontab");
+    let line = crontab
+        .lines()
+        .find(|line| line.contains("--scheduled"))
+        .unwrap_or_else(|| panic!("{crontab}"));
+    let command = line
+        .splitn(7, ' ')
+        .nth(6)
+        .expect("a command")
+        .replace("\\%", "%");
+    std::process::Command::new("/bin/sh")
+        .args(["-c", &command])
+        .env_clear()
+        .env("HOME", home.home())
+        .current_dir(home.home())
+        .output()
+        .expect("a shell")
+}
+
+#[test]
+fn the_line_follows_the_data() {
+    let (mut home, file) = with_cron();
+    // A data folder that only the line names, and the log in it.
+    home.set("SKILLOPT_DATA_DIR", "");
+    let xdg = home.path().join("x d g");
+    home.set("XDG_DATA_HOME", xdg.to_str().unwrap());
+    assert_eq!(home.run(&["sleep", "schedule"]).code, 0);
+    let to = home.path().join("new 50% place");
+    let moved = home.run(&["data", "move", to.to_str().unwrap()]);
+    assert_eq!(moved.code, 0, "{} {}", moved.out, moved.err);
+    assert!(
+        moved.out.contains("Your crontab names the new folder."),
+        "{}",
+        moved.out
+    );
+    let removed = home.run(&["data", "move", "--remove-old"]);
+    assert_eq!(removed.code, 0, "{} {}", removed.out, removed.err);
+    assert!(!xdg.join("skillopt").exists());
+    let ran = as_cron(&home, &file);
+    assert!(ran.status.success(), "{ran:?}");
+    assert_eq!(
+        home.run(&["night", "list", "--json"]).json()[0]["outcome"],
+        "proposed"
+    );
+    assert!(to.join("cron.log").is_file());
+}
+
+#[test]
+fn doctor_knows_a_line_that_cannot_run() {
+    let (home, file) = with_cron();
+    assert_eq!(home.run(&["sleep", "schedule"]).code, 0);
+    let found = |home: &Home| {
+        let doctor = home.run(&["doctor", "--json"]).json();
+        doctor["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|finding| finding["subject"] == "scheduled run")
+            .map(|finding| finding["message"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(found(&home), None);
+    let good = fs::read_to_string(&file).unwrap();
+    let log = home.data().join("cron.log");
+    for (old, new, told) in [
+        (log.to_str().unwrap(), "/no such/cron.log", "/no"),
+        (PROGRAM, "/gone/skillopt", "/gone/skillopt"),
+    ] {
+        fs::write(&file, good.replace(old, &format!("'{new}'"))).unwrap();
+        let message = found(&home).expect("a finding");
+        assert!(message.contains(told), "{message}");
+    }
+}
+
+#[test]
+fn what_is_deleted_is_not_run_by_cron_any_more() {
+    let (home, file) = with_cron();
+    let project = home.project();
+    for words in [
+        &["data", "purge", "--everything"][..],
+        &["data", "purge", "--project", project.to_str().unwrap()],
+    ] {
+        assert_eq!(home.run(&["sleep", "schedule"]).code, 0);
+        let shown = home.run(words);
+        assert!(
+            shown.out.contains("in your crontab goes as well"),
+            "{}",
+            shown.out
+        );
+        assert!(fs::read_to_string(&file).unwrap().contains("--scheduled"));
+        let done = home.run(&[words, &["--yes"]].concat());
+        assert_eq!(done.code, 0, "{} {}", done.out, done.err);
+        assert_eq!(fs::read_to_string(&file).unwrap(), "", "{words:?}");
+    }
+    // What was only to be read again is still scheduled.
+    assert_eq!(home.run(&["sleep", "schedule"]).code, 0);
+    assert_eq!(home.run(&["data", "purge", "--evidence", "--yes"]).code, 0);
+    assert!(fs::read_to_string(&file).unwrap().contains("--scheduled"));
 }

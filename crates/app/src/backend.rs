@@ -124,18 +124,31 @@ pub struct Accepted {
 
 /// Notes in the user's settings that nights may ask providers by themselves.
 ///
-/// Errors: `provider_unknown`, those of the settings and, when none is named, of the backends.
+/// Errors: `provider_unknown`, those of the settings and, when none or a backend is named, of the backends.
 pub async fn accept(app: &App, input: AcceptInput) -> Result<Accepted, Problem> {
     let mut added = Vec::new();
     if input.providers.is_empty() {
-        let around = Around::with_judge(app, input.project).await?;
+        let around = Around::with_judge(app, input.project.clone()).await?;
         for used in &around.used {
             let made = around.make(&used.name, Some(used)).await?;
             added.extend(made.terms());
         }
     }
     for provider in &input.providers {
-        added.push(terms::of_provider(provider).ok_or_else(|| unknown_provider(provider))?);
+        match terms::of_provider(provider) {
+            Some(terms) => added.push(terms),
+            // The name of a backend stands for whoever it asks.
+            None if catalogue::BACKENDS
+                .iter()
+                .any(|entry| entry.name == provider) =>
+            {
+                let around = Around::with_judge(app, input.project.clone()).await?;
+                let uses = around.uses_of(provider);
+                let made = around.make(provider, uses.first().copied()).await?;
+                added.extend(made.terms());
+            }
+            None => return Err(unknown_provider(provider)),
+        }
     }
     let file = app.config().user;
     let known = Layers::below(&app.config(), Layer::Project, &app.invocation())?.terms_accepted;
@@ -286,6 +299,17 @@ fn asking(settings: &Settings) -> Option<Map<String, Value>> {
     };
     all.retain(|key, _| key.starts_with("models."));
     Some(all)
+}
+
+/// Why a backend that the settings choose cannot be used as things are. Asks no model.
+async fn missing(
+    app: &App,
+    project: Option<PathBuf>,
+    name: &str,
+) -> Result<Option<Problem>, Problem> {
+    let around = Around::with_judge(app, project).await?;
+    let used = around.uses_of(name);
+    Ok(around.make(name, used.first().copied()).await.err())
 }
 
 fn known(name: &str) -> Result<String, Problem> {
@@ -440,6 +464,7 @@ impl<'a> Around<'a> {
         tested.address = id.address;
         // A person answers in their own time; the question would only lie about.
         if backend.handoff().is_some() {
+            tested.address = self.handoff.display().to_string();
             return Ok(tested);
         }
         let mut options =

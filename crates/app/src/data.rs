@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skillopt_core::Problem;
 use skillopt_store::data::{self as store_data, PurgePlan, Size};
-use skillopt_store::projects;
 use skillopt_store::repair::{self, Condition};
+use skillopt_store::{Paths, projects};
 
 use crate::Nothing;
 use crate::context::App;
+use crate::schedule;
 
 pub use skillopt_store::data::make_folders;
 
@@ -107,6 +108,19 @@ pub async fn purge(app: &App, input: PurgeInput) -> Result<Purged, Problem> {
     };
     let mut plan = store_data::plan_purge(&app.store, &app.paths, &what)?;
     plan.notes.extend(handoffs_elsewhere(app, &what)?);
+    let scheduled = scheduled(app, &what)?;
+    plan.notes.extend(scheduled.iter().map(|root| {
+        format!(
+            "The line of {} in your crontab goes as well.",
+            root.display()
+        )
+    }));
+    if what == store_data::Purge::Everything {
+        plan.notes.push(format!(
+            "Your settings in {} and the keys in the keyring stay, and an empty database.",
+            app.paths.config.display()
+        ));
+    }
     if matches!(
         what,
         store_data::Purge::Evidence {
@@ -127,11 +141,36 @@ pub async fn purge(app: &App, input: PurgeInput) -> Result<Purged, Problem> {
         });
     }
     store_data::apply_purge(&app.store, &app.paths, &plan)?;
+    for root in &scheduled {
+        if let Err(problem) = schedule::forget(root) {
+            plan.notes.push(format!(
+                "The line of {} in your crontab is still there. {problem}",
+                root.display()
+            ));
+        }
+    }
     Ok(Purged {
         applied: true,
         message: "It was deleted.".to_owned(),
         detail: plan,
     })
+}
+
+/// The folders of projects that are deleted and have a line in the crontab: it would register them again.
+fn scheduled(app: &App, what: &store_data::Purge) -> Result<Vec<PathBuf>, Problem> {
+    let goes = |id: &str| match what {
+        store_data::Purge::Project(project) => project == id,
+        store_data::Purge::Everything => true,
+        store_data::Purge::Evidence { .. } => false,
+    };
+    Ok(app
+        .store
+        .read(projects::list)?
+        .into_iter()
+        .filter(|project| goes(&project.id))
+        .map(|project| PathBuf::from(project.root))
+        .filter(|root| schedule::time(root).is_some())
+        .collect())
 }
 
 /// Hand-off folders the user placed outside the data folder; they are not ours to delete.
@@ -167,17 +206,31 @@ fn handoffs_elsewhere(app: &App, what: &store_data::Purge) -> Result<Vec<String>
     Ok(notes)
 }
 
-/// Moves all data to another folder. The old one keeps a full copy until it is removed.
+/// Moves all data to another folder; lines in the crontab follow. The old one keeps a full copy until it is
+/// removed.
 pub async fn relocate(app: &App, input: ToInput) -> Result<Done, Problem> {
     let to = app.directory.join(input.to);
     let moved = store_data::move_to(&app.store, &app.paths, &to)?;
+    let new = Paths {
+        data: to.clone(),
+        ..app.paths.clone()
+    };
+    let mut message = format!(
+        "The data is in {} from now on. {} still has a full copy; `skillopt data move --remove-old` deletes it.",
+        to.display(),
+        moved.from.display()
+    );
+    // The data is in its new place already, so that a failure here is only told.
+    match schedule::follow_data(&app.paths, &new) {
+        Ok(true) => message.push_str(" Your crontab names the new folder."),
+        Ok(false) => {}
+        Err(problem) => message.push_str(&format!(
+            " If nights of yours are started by cron, run `skillopt sleep schedule` again for each project: their lines name the old folder. {problem}"
+        )),
+    }
     Ok(Done {
         applied: true,
-        message: format!(
-            "The data is in {} from now on. {} still has a full copy; `skillopt data move --remove-old` deletes it.",
-            to.display(),
-            moved.from.display()
-        ),
+        message,
         detail: json!(moved),
     })
 }

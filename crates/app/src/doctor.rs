@@ -8,6 +8,8 @@ use skillopt_core::Problem;
 use skillopt_core::text::counted;
 use skillopt_sleep::preview::{self, Material};
 use skillopt_sleep::{harvesting, staging, targets};
+use skillopt_store::nights::{self, Kind, Outcome};
+use skillopt_store::projects::{self, Project};
 use skillopt_store::{Paths, repair};
 use skillopt_transcripts::Harvest;
 
@@ -87,22 +89,38 @@ impl Diagnosis {
     }
 }
 
-/// Checks store, settings, transcripts, documents and backends.
+/// Checks store, settings, transcripts, documents and backends: of the project that is meant, or, in a folder
+/// that can be none, of every registered one.
 pub async fn doctor(app: &App, input: DoctorInput) -> Result<Diagnosis, Problem> {
+    let named = input.project.as_deref();
+    match app.looked_at(named) {
+        Err(problem) if named.is_none() && problem.code == "project_is_home" => {
+            everywhere(app, input.as_scheduled).await
+        }
+        meant => one_project(app, named, meant, input.as_scheduled).await,
+    }
+}
+
+async fn one_project(
+    app: &App,
+    named: Option<&Path>,
+    meant: Result<Project, Problem>,
+    scheduled: bool,
+) -> Result<Diagnosis, Problem> {
     let mut app = app.clone();
     let mut findings = Vec::new();
-    if input.as_scheduled {
-        findings.push(as_scheduled(&mut app, input.project.as_deref()));
+    if scheduled {
+        findings.push(as_scheduled(&mut app, named));
     }
+    findings.extend(broken_line(&app, named));
     findings.push(database(&app));
-    let mut tonight = None;
-    let context = match app.looked_at(input.project.as_deref()) {
+    let context = match meant {
         Ok(project) => app.night(project).map_err(|problem| ("settings", problem)),
         Err(problem) => Err(("project", problem)),
     };
-    match context {
-        Err((subject, problem)) => findings.push(bad(subject, &problem)),
+    let context = match context {
         Ok(context) => {
+            findings.extend(last_night(&context)?);
             findings.push(good("settings", "The settings can be read.", Value::Null));
             let harvest = match sessions::look(&context) {
                 Ok((found, within)) => {
@@ -120,16 +138,19 @@ pub async fn doctor(app: &App, input: DoctorInput) -> Result<Diagnosis, Problem>
                     .err()
                     .map(|problem| bad("proposals", &problem)),
             );
-            findings.push(local_servers(&app, &context).await);
-            findings.push(backends(&context, input.as_scheduled).await);
-            tonight = harvest.map(|harvest| (context, harvest));
+            findings.extend(of_models(&app, &context, scheduled).await);
+            harvest.map(|harvest| (context, harvest))
         }
-    }
+        Err((subject, problem)) => {
+            findings.push(bad(subject, &problem));
+            None
+        }
+    };
     let first_bad = findings
         .iter()
         .find(|finding| finding.health == Health::Bad);
     let healthy = first_bad.is_none();
-    let tonight = match (first_bad, tonight) {
+    let tonight = match (first_bad, context) {
         (None, Some((context, harvest))) => expected(&context, harvest).await,
         (Some(finding), _) => format!("fail: {}", finding.message),
         (None, None) => "fail.".to_owned(),
@@ -138,6 +159,103 @@ pub async fn doctor(app: &App, input: DoctorInput) -> Result<Diagnosis, Problem>
         healthy,
         findings,
         tonight,
+    })
+}
+
+/// Every registered project, and what does not depend on one when there is none. What is the same for all of
+/// them is said once.
+async fn everywhere(app: &App, scheduled: bool) -> Result<Diagnosis, Problem> {
+    let projects = app.store.read(projects::list)?;
+    if projects.is_empty() {
+        return without_project(app, scheduled).await;
+    }
+    let mut found: Vec<(Finding, Vec<String>)> = Vec::new();
+    let mut tonight = Vec::new();
+    let mut healthy = true;
+    let all = projects.len();
+    for project in projects {
+        let (name, root) = (project.name.clone(), PathBuf::from(&project.root));
+        let diagnosis = one_project(app, Some(&root), Ok(project), scheduled).await?;
+        healthy &= diagnosis.healthy;
+        tonight.push(format!("{name}: {}", diagnosis.tonight));
+        for finding in diagnosis.findings {
+            match found.iter_mut().find(|(known, _)| *known == finding) {
+                Some((_, names)) => names.push(name.clone()),
+                None => found.push((finding, vec![name.clone()])),
+            }
+        }
+    }
+    Ok(Diagnosis {
+        healthy,
+        findings: found
+            .into_iter()
+            .map(|(finding, names)| Finding {
+                subject: if names.len() == all {
+                    finding.subject
+                } else {
+                    format!("{} ({})", finding.subject, names.join(", "))
+                },
+                ..finding
+            })
+            .collect(),
+        tonight: tonight.join(" "),
+    })
+}
+
+/// What can be checked before there is a project.
+async fn without_project(app: &App, scheduled: bool) -> Result<Diagnosis, Problem> {
+    let mut findings = vec![database(app)];
+    // It has the user's settings, and nothing of it is read.
+    let nowhere = projects::unregistered(&app.directory, app.clock.now())?;
+    match app.night(nowhere) {
+        Ok(context) => {
+            findings.push(good("settings", "The settings can be read.", Value::Null));
+            findings.extend(of_models(app, &context, scheduled).await);
+        }
+        Err(problem) => findings.push(bad("settings", &problem)),
+    }
+    findings.push(Finding {
+        health: Health::Warning,
+        guidance: "Go into the folder of a project and run `skillopt sleep run`, or `skillopt project add`; `skillopt project find` names folders your agents were used in."
+            .to_owned(),
+        ..good("projects", "No project is registered yet.", Value::Null)
+    });
+    Ok(Diagnosis {
+        healthy: findings.iter().all(|finding| finding.health != Health::Bad),
+        findings,
+        tonight: "do nothing: no project is registered.".to_owned(),
+    })
+}
+
+async fn of_models(app: &App, context: &skillopt_sleep::Context, scheduled: bool) -> [Finding; 2] {
+    [
+        local_servers(app, context).await,
+        backends(context, scheduled).await,
+    ]
+}
+
+/// The last night, when it did not get through: what stopped it, such as a key that was refused, can only be
+/// known by asking.
+fn last_night(context: &skillopt_sleep::Context) -> Result<Option<Finding>, Problem> {
+    let nights = context
+        .store
+        .read(|db| nights::list(db, Some(&context.project.id), 10))?;
+    let last = nights
+        .into_iter()
+        .filter(|night| night.kind == Kind::Run)
+        .find_map(|night| Some((night.outcome?, night.reason)));
+    Ok(match last {
+        Some((Outcome::Deferred | Outcome::Failed, reason)) => Some(Finding {
+            health: Health::Warning,
+            guidance: "`skillopt backend test` asks now whether the models answer; `skillopt night show` says more of the night."
+                .to_owned(),
+            ..good(
+                "last night",
+                format!("It did not get through: {reason}"),
+                Value::Null,
+            )
+        }),
+        Some(_) | None => None,
     })
 }
 
@@ -166,20 +284,43 @@ async fn expected(context: &skillopt_sleep::Context, harvest: Harvest) -> String
     }
 }
 
+/// The line of a project in the crontab, when it cannot run.
+fn broken_line(app: &App, project: Option<&Path>) -> Option<Finding> {
+    let message = schedule::broken(&scheduled_root(app, project))?;
+    Some(Finding {
+        health: Health::Bad,
+        guidance:
+            "Run `skillopt sleep schedule` again, which writes it anew, or `skillopt sleep unschedule`."
+                .to_owned(),
+        ..good(SCHEDULED_RUN, message, Value::Null)
+    })
+}
+
+/// The subject of what is said of the line in the crontab.
+const SCHEDULED_RUN: &str = "scheduled run";
+
+/// The folder by which the crontab knows a project.
+fn scheduled_root(app: &App, project: Option<&Path>) -> PathBuf {
+    let root = project.map_or_else(|| app.directory.clone(), |path| app.directory.join(path));
+    root.canonicalize().unwrap_or(root)
+}
+
 /// Gives `app` the environment of the scheduled run, and says whether that finds the same folders.
 fn as_scheduled(app: &mut App, project: Option<&Path>) -> Finding {
-    const SUBJECT: &str = "scheduled run";
-    let root = project.map_or_else(|| app.directory.clone(), |path| app.directory.join(path));
-    let found = schedule::environment(app, &root.canonicalize().unwrap_or(root))
+    let found = schedule::environment(app, &scheduled_root(app, project))
         .and_then(|environment| Ok((Paths::from_env(&environment)?, environment)));
     let (paths, environment) = match found {
         Ok(found) => found,
-        Err(problem) => return bad(SUBJECT, &problem),
+        Err(problem) => return bad(SCHEDULED_RUN, &problem),
     };
     app.environment = std::sync::Arc::new(environment);
     let folders = json!({"data": paths.data, "settings": paths.config});
     if (&paths.data, &paths.config) == (&app.paths.data, &app.paths.config) {
-        return good(SUBJECT, "It uses the same folders as this shell.", folders);
+        return good(
+            SCHEDULED_RUN,
+            "It uses the same folders as this shell.",
+            folders,
+        );
     }
     Finding {
         health: Health::Bad,
@@ -187,7 +328,7 @@ fn as_scheduled(app: &mut App, project: Option<&Path>) -> Finding {
             "Run `skillopt sleep schedule` again; its line then names the folders of this shell."
                 .to_owned(),
         ..good(
-            SUBJECT,
+            SCHEDULED_RUN,
             format!(
                 "The scheduled run would keep its data in {} and read the settings in {}, not those of this shell.",
                 paths.data.display(),

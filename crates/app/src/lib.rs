@@ -61,7 +61,7 @@ pub mod types {
     pub use skillopt_sleep::report::{NightReport, SkipCount, TargetReport};
     pub use skillopt_sleep::time_left::Pace;
     pub use skillopt_store::attempts::Spend as NightSpend;
-    pub use skillopt_store::nights::Outcome;
+    pub use skillopt_store::nights::{Kind as NightKind, Outcome};
     pub use skillopt_store::proposals::TargetState;
     pub use skillopt_store::{Clock, Paths, SystemClock};
     pub use skillopt_transcripts::Unit;

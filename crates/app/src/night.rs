@@ -17,6 +17,8 @@ use skillopt_store::stages::{self, Stage};
 use skillopt_store::{Connection, Fault, Tx, calls, events, locks};
 
 use crate::context::App;
+use crate::shell;
+use crate::supervisor;
 
 /// Which nights.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -285,6 +287,8 @@ pub struct Recorded {
     pub file: PathBuf,
     /// How many replies are in it.
     pub replies: usize,
+    /// What goes through the night again, for a shell.
+    pub command: String,
 }
 
 /// Writes the replies of a night into a file that the backend `cassette` answers from.
@@ -314,7 +318,18 @@ pub async fn record(app: &App, input: RecordInput) -> Result<Recorded, Problem> 
         skillopt_core::redact::Redactor::with_false_alarms(&context.settings.false_alarms);
     let file = app.directory.join(&input.to);
     let replies = skillopt_models::cassette::save(&app.store, id, &roles, &redactor, &file)?;
-    Ok(Recorded { id, file, replies })
+    let tasks = night.pins.get("tasks_file").and_then(Value::as_str);
+    let mut command = vec!["skillopt sleep run --backend cassette --cassette".to_owned()];
+    command.push(shell::word(&file.to_string_lossy()));
+    if let Some(tasks) = tasks {
+        command.extend(["--tasks-file".to_owned(), shell::word(tasks)]);
+    }
+    Ok(Recorded {
+        id,
+        replies,
+        command: command.join(" "),
+        file,
+    })
 }
 
 /// Which night is stopped; the unfinished one of the project when empty.
@@ -331,8 +346,8 @@ pub struct CancelInput {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Cancelled {
-    /// The night.
-    pub id: i64,
+    /// The night; `None` when only one that was asked for has been called off.
+    pub id: Option<i64>,
     /// It was told to end and will do so at the next call; otherwise it has been ended.
     pub told: bool,
 }
@@ -343,11 +358,24 @@ pub(crate) fn end_by_user(tx: &Tx<'_>, night: i64) -> Result<(), Fault> {
     nights::end(tx, night, Outcome::Interrupted, ENDED_BY_USER, &report)
 }
 
-/// Tells a running night to end; ends one that waits or was killed. It does not go on afterwards.
+/// Tells a running night to end; ends one that waits or was killed. It does not go on afterwards. Where no
+/// night is named, one that was asked for and has not begun is called off as well.
 pub async fn cancel(app: &App, input: CancelInput) -> Result<Cancelled, Problem> {
     let night = match input.id {
         Some(id) => app.store.read(|db| nights::required(db, id))?,
-        None => unfinished(app, input.project.as_deref())?,
+        None => {
+            let called_off = supervisor::call_off(app, input.project.as_deref())?;
+            match unfinished(app, input.project.as_deref()) {
+                Ok(night) => night,
+                Err(problem) if called_off && problem.code == "night_unknown" => {
+                    return Ok(Cancelled {
+                        id: None,
+                        told: false,
+                    });
+                }
+                Err(problem) => return Err(problem),
+            }
+        }
     };
     let id = night.id;
     // Whoever holds the project's lock is the only one who may end its nights.
@@ -360,12 +388,18 @@ pub async fn cancel(app: &App, input: CancelInput) -> Result<Cancelled, Problem>
     match locked {
         Ok(_lock) => {
             app.store.commit("cancel night", |tx| end_by_user(tx, id))?;
-            Ok(Cancelled { id, told: false })
+            Ok(Cancelled {
+                id: Some(id),
+                told: false,
+            })
         }
         Err(problem) if problem.code == "project_busy" && is_at_work(app, &night) => {
             app.store
                 .commit("order", |tx| orders::give(tx, id, Order::Cancel))?;
-            Ok(Cancelled { id, told: true })
+            Ok(Cancelled {
+                id: Some(id),
+                told: true,
+            })
         }
         Err(problem) => Err(problem),
     }

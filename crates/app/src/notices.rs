@@ -432,6 +432,8 @@ mod tests {
                 caught_up_for: None,
             }),
             pending: 0,
+            stale: 0,
+            cron: None,
             failures,
             missed: None,
             problem: None,

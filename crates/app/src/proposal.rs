@@ -71,6 +71,8 @@ pub struct TargetRow {
     pub rules: usize,
     /// How many places of it the scan has flagged: adopting it needs a confirmation.
     pub flags: usize,
+    /// How many of them are adopted and stand.
+    pub adopted: usize,
     /// It waits, and its file has changed since it was proposed: it cannot be adopted any more.
     pub stale: bool,
 }
@@ -84,21 +86,32 @@ pub async fn list(app: &App, input: ListInput) -> Result<Vec<ProposalRow>, Probl
                 continue;
             }
             let targets = proposals::targets(db, &proposal.id)?;
-            found.push((proposal, targets));
+            let standing = receipts::standing(db, &proposal.id)?;
+            found.push((proposal, targets, standing));
         }
         Ok(found)
     })?;
     // Files are read afterwards: no disk keeps the store waiting.
-    let rows = found.into_iter().map(|(proposal, targets)| ProposalRow {
-        proposal,
-        targets: targets.into_iter().map(row_of).collect(),
-    });
+    let rows = found
+        .into_iter()
+        .map(|(proposal, targets, standing)| ProposalRow {
+            proposal,
+            targets: targets
+                .into_iter()
+                .map(|target| row_of(target, &standing))
+                .collect(),
+        });
     Ok(rows.collect())
 }
 
-fn row_of(target: ProposalTarget) -> TargetRow {
+fn row_of(target: ProposalTarget, standing: &[Receipt]) -> TargetRow {
     TargetRow {
         stale: is_stale(&target),
+        adopted: standing
+            .iter()
+            .filter(|receipt| receipt.target == target.target)
+            .map(|receipt| receipt.edits.len())
+            .sum(),
         flags: flags(&target),
         id: target.target,
         path: target.live_path,
@@ -171,7 +184,8 @@ pub struct ShownDocument {
     pub warnings: Value,
     /// The document as it was when the proposal was made.
     pub text_before: String,
-    /// The proposed document.
+    /// What the document becomes, or became: with the rules that you did not reject while it waits, with those
+    /// that were taken once it is adopted, else as it was proposed.
     pub text_after: String,
     /// Both documents line by line.
     pub diff: Vec<DiffLine>,
@@ -257,7 +271,23 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             .unwrap_or_default();
         simulated |= target.detail.get("simulated") == Some(&Value::Bool(true));
-        let text_after = adopt::proposed_text(&context, &target)?;
+        let rules: Vec<Rule> = target
+            .edits
+            .iter()
+            .map(|edit| {
+                number += 1;
+                Rule {
+                    number,
+                    rejected: rejected.contains(&number),
+                    quotes: evidence.quotes(edit),
+                    adopted: standing.iter().any(|receipt| {
+                        receipt.target == target.target && receipt.edits.contains(edit)
+                    }),
+                    edit: edit.clone(),
+                }
+            })
+            .collect();
+        let text_after = text_after(&context, &target, &rules, &text_before)?;
         documents.push(ShownDocument {
             replies: app
                 .store
@@ -282,22 +312,7 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
                 .collect(),
             decision: target.detail.get("decision").cloned().unwrap_or_default(),
             warnings: target.detail.get("warnings").cloned().unwrap_or_default(),
-            rules: target
-                .edits
-                .into_iter()
-                .map(|edit| {
-                    number += 1;
-                    Rule {
-                        number,
-                        rejected: rejected.contains(&number),
-                        quotes: evidence.quotes(&edit),
-                        adopted: standing.iter().any(|receipt| {
-                            receipt.target == target.target && receipt.edits.contains(&edit)
-                        }),
-                        edit,
-                    }
-                })
-                .collect(),
+            rules,
             target: target.target,
             agent: target.agent,
             kind: target.kind,
@@ -318,6 +333,35 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
         simulated,
         instead,
     }))
+}
+
+/// What a document becomes with those of its rules that count, or as it was proposed when they cannot be had
+/// without the others.
+fn text_after(
+    context: &Context,
+    target: &ProposalTarget,
+    rules: &[Rule],
+    before: &str,
+) -> Result<String, Problem> {
+    let counts = |rule: &&Rule| match target.state {
+        proposals::TargetState::Pending => !rule.rejected,
+        proposals::TargetState::Adopted => rule.adopted,
+        proposals::TargetState::Rejected
+        | proposals::TargetState::Superseded
+        | proposals::TargetState::RolledBack => true,
+    };
+    let edits: Vec<Edit> = rules
+        .iter()
+        .filter(counts)
+        .map(|rule| rule.edit.clone())
+        .collect();
+    if !edits.is_empty() && edits.len() < rules.len() {
+        let file = (!target.live_sha256.is_empty()).then(|| before.to_owned());
+        if let Some(text) = adopt::text_with(target, file, &edits)? {
+            return Ok(text);
+        }
+    }
+    adopt::proposed_text(context, target)
 }
 
 /// Whether a document waits and its file is not as it was when it was proposed. Reads the file.
@@ -437,9 +481,14 @@ pub async fn adopt(app: &App, input: AdoptInput) -> Result<Box<AdoptOutput>, Pro
     };
     if planned.is_untested() && !input.validate {
         output.notes.push(
-            "Only some of the rules are taken: the gate has not seen this combination. \
-             Add --validate to test it first."
-                .to_owned(),
+            if input.plan_only {
+                "Only some of the rules are taken: the gate has not seen this combination. \
+                 Add --validate to test it first."
+            } else {
+                "Only some of the rules were taken: the gate has not seen this combination, \
+                 since --validate was not given."
+            }
+            .to_owned(),
         );
     }
     output
@@ -599,7 +648,9 @@ pub async fn rollback(app: &App, input: RollbackInput) -> Result<Box<RolledBack>
         .iter()
         .map(|change| change.real_path.clone())
         .collect();
-    if !input.plan_only {
+    if input.plan_only {
+        adopt::can_roll_back(&context, &plan)?;
+    } else {
         adopt::rollback(&context, &id, &plan)?;
     }
     Ok(Box::new(RolledBack {
@@ -642,12 +693,14 @@ pub(crate) fn project_of(
         .ok_or_else(crate::project::not_registered)
 }
 
-/// The differences between two texts as a unified diff with three lines of context.
+/// The differences between two texts as a unified diff with three lines of context. Where nothing was before,
+/// the file is new, as every tool that reads such a diff takes it.
 #[must_use]
 pub fn unified(before: &str, after: &str, path: &str) -> String {
+    let old = if before.is_empty() { "/dev/null" } else { path };
     similar::TextDiff::from_lines(before, after)
         .unified_diff()
         .context_radius(3)
-        .header(path, path)
+        .header(old, path)
         .to_string()
 }

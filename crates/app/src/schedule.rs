@@ -190,12 +190,49 @@ pub async fn unschedule(app: &App, input: UnscheduleInput) -> Result<Scheduled, 
 /// When the night of a project runs, as its line in the crontab says; `None` when it has none, or when
 /// there is no crontab to be read.
 pub(crate) fn time(project: &Path) -> Option<String> {
-    let crontab = crontab::read().ok()?;
+    times(&[project]).pop()?
+}
+
+/// The same for several projects, in their order.
+pub(crate) fn times(projects: &[&Path]) -> Vec<Option<String>> {
+    // Where there is no crontab to be read nothing is scheduled.
+    let lines = crontab::read().map_or_else(|_| Vec::new(), |crontab| crontab::ours(&crontab));
+    projects
+        .iter()
+        .map(|project| time_of(with_marker(&lines, project)?))
+        .collect()
+}
+
+/// What keeps the line of a project from running its night, in one sentence; `None` when nothing does, or
+/// when there is no line.
+pub(crate) fn broken(project: &Path) -> Option<String> {
+    let words = command_of(&line_of(project)?);
+    let program = words.iter().find(|word| assigned(word).is_none())?;
+    if !Path::new(program).is_file() {
+        return Some(format!(
+            "The line in your crontab cannot run: there is no program {program}."
+        ));
+    }
+    // The shell opens the log before it starts anything.
+    let log = words.iter().skip_while(|word| *word != ">>").nth(1)?;
+    let folder = Path::new(log).parent()?;
+    (!folder.is_dir()).then(|| {
+        format!(
+            "The line in your crontab cannot run: the folder of its log, {}, does not exist.",
+            folder.display()
+        )
+    })
+}
+
+/// The line of a project; `None` when it has none, or when there is no crontab to be read.
+fn line_of(project: &Path) -> Option<String> {
+    let lines = crontab::ours(&crontab::read().ok()?);
+    with_marker(&lines, project).cloned()
+}
+
+fn with_marker<'a>(lines: &'a [String], project: &Path) -> Option<&'a String> {
     let marker = marker(project);
-    let line = crontab::ours(&crontab)
-        .into_iter()
-        .find(|entry| entry.ends_with(&marker))?;
-    time_of(&line)
+    lines.iter().find(|line| line.ends_with(&marker))
 }
 
 /// `HH:MM` of a line for every day, else its five fields.
@@ -281,14 +318,8 @@ fn assignments(app: &App) -> Result<Vec<(String, String)>, Problem> {
 /// The environment the scheduled run of a project will have: with what its line in the crontab sets,
 /// or would set if it has none.
 pub(crate) fn environment(app: &App, root: &Path) -> Result<BTreeMap<String, String>, Problem> {
-    let marker = marker(root);
-    let line = crontab::read().ok().and_then(|crontab| {
-        crontab::ours(&crontab)
-            .into_iter()
-            .find(|entry| entry.ends_with(&marker))
-    });
     let mut environment = of_cron(app);
-    match line {
+    match line_of(root) {
         Some(line) => environment.extend(set_in(&line)),
         None => environment.extend(assignments(app)?),
     }
@@ -297,18 +328,28 @@ pub(crate) fn environment(app: &App, root: &Path) -> Result<BTreeMap<String, Str
 
 /// The variables a line of ours sets: words of the form `NAME=value` after the five fields of time.
 fn set_in(line: &str) -> Vec<(String, String)> {
+    command_of(line)
+        .iter()
+        .map_while(|word| assigned(word))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
+/// The words of a line of ours after the five fields of time, as the shell reads them.
+fn command_of(line: &str) -> Vec<String> {
     let mut rest = line;
     for _ in 0..5 {
         rest = rest.trim_start();
         rest = &rest[rest.find(' ').unwrap_or(rest.len())..];
     }
-    shell::words(&rest.replace("\\%", "%"))
-        .map_while(|word| {
-            let (name, value) = word.split_once('=')?;
-            let is_name = name.bytes().all(|c| c.is_ascii_uppercase() || c == b'_');
-            is_name.then(|| (name.to_owned(), value.to_owned()))
-        })
-        .collect()
+    shell::words(&rest.replace("\\%", "%")).collect()
+}
+
+/// Name and value of a word of the form `NAME=value`.
+fn assigned(word: &str) -> Option<(&str, &str)> {
+    let (name, value) = word.split_once('=')?;
+    let is_name = name.bytes().all(|c| c.is_ascii_uppercase() || c == b'_');
+    is_name.then_some((name, value))
 }
 
 /// Takes the line of a folder out of the crontab; whether there was one.
@@ -327,6 +368,23 @@ pub(crate) fn follow(from: &Path, to: &Path) -> Result<bool, Problem> {
         } else {
             entry
         })
+    })
+}
+
+/// Lets the lines that use the data folder of `from` use that of `to`; whether there were any. Each names
+/// the log in it, and some the folder itself.
+pub(crate) fn follow_data(from: &Paths, to: &Paths) -> Result<bool, Problem> {
+    let log = |paths: &Paths| -> Result<String, Problem> {
+        Ok(format!(" >> {} 2>&1 ", quote(&paths.log())?))
+    };
+    let set = |paths: &Paths| -> Result<String, Problem> {
+        Ok(format!(" {DATA_VARIABLE}={} ", quote(&paths.data)?))
+    };
+    let changes = [(log(from)?, log(to)?), (set(from)?, set(to)?)];
+    rewrite(|entry| {
+        Some(changes.iter().fold(entry, |entry, (old, new)| {
+            entry.replacen(old.as_str(), new, 1)
+        }))
     })
 }
 

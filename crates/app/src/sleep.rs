@@ -24,6 +24,7 @@ use skillopt_transcripts::{Author, Digest, Session};
 use crate::context::App;
 use crate::night::NightRow;
 use crate::project::Which;
+use crate::proposal::is_stale;
 use crate::schedule;
 use crate::scheduled::{self, Scheduled};
 use crate::supervisor::{self, Schedule, Upcoming};
@@ -189,6 +190,8 @@ pub struct Status {
     pub has_managed_proposal: bool,
     /// Id of the newest proposal that waits.
     pub proposal: Option<String>,
+    /// A file of it has changed since it was proposed: it cannot be adopted any more.
+    pub stale: bool,
     /// Who works on the project now, in words.
     pub running: Option<String>,
     /// The unfinished night, if there is one.
@@ -289,6 +292,7 @@ pub async fn status(app: &App, which: Which) -> Result<Box<Status>, Problem> {
         adopted_skills: named(TargetState::Adopted),
         has_managed_proposal: waiting.is_some(),
         proposal: waiting.map(|(proposal, _)| proposal.id.clone()),
+        stale: waiting.is_some_and(|(_, targets)| targets.iter().any(is_stale)),
         running: locks::project_holder(&app.paths, &project.id).map(|holder| holder.to_string()),
         unfinished: runs
             .iter()

@@ -37,6 +37,7 @@ use std::path::PathBuf;
 
 pub use look::look;
 pub(crate) use look::readiness;
+pub(crate) use order::call_off;
 pub(crate) use rules::finish_at;
 pub use rules::{Schedule, Upcoming, upcoming};
 pub use state::{

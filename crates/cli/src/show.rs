@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use skillopt_app::commands::Output;
 use skillopt_app::context::App;
 use skillopt_app::log::LogEnd;
+use skillopt_app::night::Cancelled;
 use skillopt_app::supervisor::SupervisorState;
 use skillopt_app::types::{amount, counted};
 use skillopt_app::{doctor, proposal, sleep};
@@ -90,7 +91,10 @@ pub(crate) fn status(state: &SupervisorState, app: &App) -> String {
 
 fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt::Result {
     match output {
-        Output::SleepRun(ran) => night::report(&ran.report, ran.first, out),
+        Output::SleepRun(ran) => {
+            night::told(&ran.report, ran.first, out)?;
+            night::what_next(&ran.report, out)
+        }
         Output::SleepDryRun(preview) => night::preview(preview, out),
         Output::SleepStatus(status) => night::status(status, out),
         Output::Status(state) => status::render(state, app.clock.now(), out),
@@ -140,7 +144,7 @@ fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt:
         }
         Output::ProjectAdd(row) | Output::ProjectMove(row) => project(row, out),
         Output::ProjectFind(found) => discovered(found, out),
-        Output::ProposalList(rows) => review::list(rows, out),
+        Output::ProposalList(rows) => review::list(rows, view == View::All, out),
         Output::ProposalShow(shown) => review::show(shown, view == View::Diff, out),
         Output::ProposalAdopt(adopted) => review::adopted(adopted, out),
         Output::ProposalReject(rejected) => review::rejected(rejected, out),
@@ -173,21 +177,29 @@ fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt:
             "Night {} is not at work. `skillopt night resume` goes on with it.",
             paused.id
         ),
-        Output::NightCancel(cancelled) if cancelled.told => {
+        Output::NightCancel(Cancelled {
+            id: Some(id),
+            told: true,
+        }) => {
             writeln!(
                 out,
-                "Night {} was told to end; it does so at the next model call.",
-                cancelled.id
+                "Night {id} was told to end; it does so at the next model call."
             )
         }
-        Output::NightCancel(cancelled) => writeln!(out, "Night {} was ended.", cancelled.id),
+        Output::NightCancel(cancelled) => match cancelled.id {
+            Some(id) => writeln!(out, "Night {id} was ended."),
+            None => writeln!(
+                out,
+                "The night that was asked for does not begin; none was at work."
+            ),
+        },
         Output::NightRecord(recorded) => writeln!(
             out,
-            "{} replies of night {} are in {}.\nGo through it again with: skillopt sleep run --backend cassette --cassette {}",
+            "{} replies of night {} are in {}.\nGo through it again with: {}",
             recorded.replies,
             recorded.id,
             plain(&recorded.file.to_string_lossy()),
-            plain(&recorded.file.to_string_lossy())
+            plain(&recorded.command)
         ),
         Output::BackendList(rows) => models::list(rows, out),
         Output::BackendTest(output) => models::test(output, out),
@@ -260,10 +272,11 @@ fn render(output: &Output, view: View, app: &App, out: &mut String) -> std::fmt:
                 "A sample project was made in {}.",
                 demonstration.project.display()
             )?;
-            night::report(&demonstration.report, true, out)?;
+            // How to go on is said below: in this shell it would be another home.
+            night::told(&demonstration.report, true, out)?;
             if let Some(shown) = &demonstration.proposal {
                 writeln!(out)?;
-                review::show(shown, false, out)?;
+                review::documents(shown, false, out)?;
             }
             writeln!(
                 out,
@@ -449,10 +462,24 @@ fn handoff(questions: &skillopt_app::handoff::Questions, out: &mut String) -> st
             writeln!(out, "Answer {} was not taken: {}.", plain(id), plain(why))?;
         }
     }
+    for question in &questions.pending {
+        let text = |key: &str| question[key].as_str().unwrap_or_default();
+        writeln!(
+            out,
+            "  {}  {}{}",
+            plain(text("id")),
+            plain(text("kind")),
+            if question["answered"] == true {
+                ", answered"
+            } else {
+                ""
+            }
+        )?;
+    }
     writeln!(out, "Read them in {}", questions.prompts.display())?;
     writeln!(
         out,
-        "and write each answer to {}",
+        "and write each answer to {}, or give it with `skillopt handoff answer ID FILE`.",
         questions.answers.join("<id>.md").display()
     )?;
     writeln!(out, "Then `skillopt night resume` goes on.")

@@ -46,6 +46,8 @@ pub(crate) enum View {
     Digests,
     /// Fail unless the experiment improves.
     AssertImproves,
+    /// Of everything, also what was decided.
+    All,
 }
 
 pub(crate) fn translate(verb: Verb, common: &EveryCommand) -> Asked {
@@ -323,7 +325,7 @@ fn proposal_command(verb: Proposal, project: Option<PathBuf>) -> Asked {
                 all,
                 everywhere,
             }),
-            View::Usual,
+            if all { View::All } else { View::Usual },
         ),
         Proposal::Show { id } => Asked::Command(show(id, project), View::Usual),
         Proposal::Diff { id } => Asked::Command(show(id, project), View::Diff),

@@ -285,7 +285,7 @@ impl CallError {
         match self {
             Self::SignInNeeded { provider, detail } => (
                 with_detail(&format!("{provider} did not accept the sign-in"), detail),
-                "Sign in again, or check the variable named by models.api_key_env; the night then goes on.".into(),
+                "Sign in again, or check the key that models.api_key_env names, or name one there if it names none; the night then goes on.".into(),
             ),
             Self::QuotaExhausted { provider, until, detail } => {
                 let when = until.map_or_else(String::new, |until| format!(" until {until}"));

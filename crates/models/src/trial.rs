@@ -38,6 +38,8 @@ pub struct Trial {
     /// Tokens as the provider counted them.
     #[serde(flatten)]
     pub usage: Usage,
+    /// Nobody is paid for its replies.
+    pub free: bool,
     /// Millionths of the currency; `None` when no price is known.
     pub cost_micros: Option<u64>,
     /// Thousandths of requests that the provider bills apart from tokens.
@@ -117,6 +119,7 @@ pub async fn ask(
         model: answered_by.unwrap_or_else(|| backend.id().model),
         took,
         usage: reply.usage,
+        free: !backend.paid(),
         cost_micros: price.filter(|_| backend.paid()).map(|_| spend.cost_micros),
         request_thousandths: spend.request_thousandths,
     }))

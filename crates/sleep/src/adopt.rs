@@ -354,13 +354,36 @@ pub fn rollback(context: &Context, id: &str, plan: &Plan) -> Result<Vec<Receipt>
         }
         Ok(())
     });
-    taken_back.map_err(edited_since_adoption)
+    taken_back.map_err(|problem| changed_since_adoption(context, plan, problem))
 }
 
-/// The store speaks of what a change was made for; here that is the adoption, not the proposal.
-fn edited_since_adoption(problem: Problem) -> Problem {
+/// Whether an adoption can be taken back now. Errors as [`rollback`]; nothing is written.
+pub fn can_roll_back(context: &Context, plan: &Plan) -> Result<(), Problem> {
+    adoption::check(plan).map_err(|problem| changed_since_adoption(context, plan, problem))
+}
+
+/// The store speaks of what a change was made for; here that is the adoption, not the proposal. A later
+/// adoption, of this project or of another that shares the document, is not the user's own edit.
+fn changed_since_adoption(context: &Context, plan: &Plan, problem: Problem) -> Problem {
     if problem.code != "file_changed" {
         return problem;
+    }
+    match adopted_later(context, plan) {
+        Ok(Some((receipt, project))) => {
+            return Problem::refused(
+                "file_changed",
+                format!(
+                    "{} was changed again when proposal {} of {project} was adopted.",
+                    receipt.real_path, receipt.proposal
+                ),
+                format!(
+                    "Nothing was written. Take that one back first: `skillopt rollback {}`.",
+                    receipt.proposal
+                ),
+            );
+        }
+        Ok(None) => {}
+        Err(problem) => return problem,
     }
     Problem::refused(
         "file_changed",
@@ -370,6 +393,36 @@ fn edited_since_adoption(problem: Problem) -> Problem {
         "Nothing was written. Undo your own edit first, or take the rules out by hand; the text from \
          before the adoption is in the backups of the data folder.",
     )
+}
+
+/// The newest adoption that stands, came after what `plan` takes back, and left one of its documents as
+/// it is now; with the name of its project.
+fn adopted_later(context: &Context, plan: &Plan) -> Result<Option<(Receipt, String)>, Problem> {
+    /// More than are adopted in years.
+    const MOST: usize = 10_000;
+    let newest = plan.undoes.iter().max().copied().unwrap_or(i64::MAX);
+    let later: Vec<Receipt> = context
+        .store
+        .read(|db| receipts::list(db, None, MOST))?
+        .into_iter()
+        .filter(|receipt| receipt.id > newest && receipt.undone_at.is_none())
+        .filter(|receipt| {
+            plan.changes
+                .iter()
+                .any(|change| change.real_path == Path::new(&receipt.real_path))
+        })
+        .collect();
+    for receipt in later {
+        let now = files::read_pinned(Path::new(&receipt.real_path))?;
+        if now.is_some_and(|pinned| pinned.sha256 == receipt.sha256_after) {
+            let project = context
+                .store
+                .read(|db| skillopt_store::projects::get(db, &receipt.project))?;
+            let name = project.map_or_else(|| "another project".to_owned(), |known| known.name);
+            return Ok(Some((receipt, name)));
+        }
+    }
+    Ok(None)
 }
 
 /// Plans one document against what is there now.
@@ -409,16 +462,7 @@ fn document(
     let read_only = pinned.as_ref().is_some_and(files::Pinned::is_read_only);
     let before = pinned.map(|pinned| String::from_utf8_lossy(&pinned.bytes).into_owned());
     let after = if subset {
-        let live = Target {
-            id: target.target.clone(),
-            agent: target.agent,
-            kind: target.kind,
-            path: target.live_path.clone(),
-            real_path: target.real_path.clone(),
-            text: before.clone(),
-        };
-        let applied = apply::apply(&consolidate::base_text(&live), &edits)
-            .map_err(skillopt_core::region::RegionFault::problem)?;
+        let applied = with_edits(target, before.clone(), &edits)?;
         if let Some((edit, _)) = applied.unmatched.first() {
             return Err(Problem::refused(
                 "selection_unusable",
@@ -450,6 +494,35 @@ fn document(
         subset,
         read_only,
     })
+}
+
+/// A document as it would be with some of the edits of a proposal; `before` is the file, if there is one.
+fn with_edits(
+    target: &ProposalTarget,
+    before: Option<String>,
+    edits: &[Edit],
+) -> Result<apply::Applied, Problem> {
+    let live = Target {
+        id: target.target.clone(),
+        agent: target.agent,
+        kind: target.kind,
+        path: target.live_path.clone(),
+        real_path: target.real_path.clone(),
+        text: before,
+    };
+    apply::apply(&consolidate::base_text(&live), edits)
+        .map_err(skillopt_core::region::RegionFault::problem)
+}
+
+/// The document as it would be with these edits of a proposal alone; `None` when one of them builds on another
+/// that is not among them. `before` is the file, if there is one.
+pub fn text_with(
+    target: &ProposalTarget,
+    before: Option<String>,
+    edits: &[Edit],
+) -> Result<Option<String>, Problem> {
+    let applied = with_edits(target, before, edits)?;
+    Ok(applied.unmatched.is_empty().then_some(applied.document))
 }
 
 /// The proposed document from the store. Error: `stored_value_unreadable` when it is gone.

@@ -144,7 +144,11 @@ pub(crate) fn begin_or_resume(
             })?;
             report.started_at = open.started_at;
             report.resumed = true;
-            context.note(format!("Going on with the night of {}.", open.started_at));
+            let began = jiff::tz::TimeZone::system().to_datetime(open.started_at);
+            context.note(format!(
+                "Going on with the night that began {}.",
+                began.strftime("%Y-%m-%d %H:%M")
+            ));
             return Ok(open.id);
         }
         let what = differences(&open.pins, &pins_json);

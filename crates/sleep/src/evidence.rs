@@ -5,7 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use skillopt_core::check::check_from_sentence;
 use skillopt_core::edit::Edit;
+use skillopt_core::feedback;
 use skillopt_core::task::{SourceTurn, Task};
 use skillopt_store::{Connection, Fault, stages, tasks};
 
@@ -62,18 +64,31 @@ impl Evidence {
         self.requests.get(task).map(String::as_str)
     }
 
-    /// What the user said that led to a rule: at most two corrections, redacted, none twice; those
-    /// first that share most words with the rule.
+    /// What the user said that led to a rule: at most two corrections, redacted, none twice. Of a rule that is a
+    /// check, those that state it; of another, those first that share most words with it, and none that
+    /// shares no word when one does.
     #[must_use]
     pub fn quotes(&self, edit: &Edit) -> Vec<String> {
         let rule = words(&format!("{} {}", edit.content, edit.anchor));
+        let check = check_from_sentence(edit.content.trim());
+        // A task has the corrections of all its rules.
+        let speaks_of_it = |quote: &String| {
+            check
+                .as_ref()
+                .is_none_or(|check| feedback::constraints(quote).contains(check))
+        };
         let said: BTreeSet<&String> = edit
             .turns
             .iter()
             .filter_map(|turn| self.words.get(turn))
+            .filter(|quote| speaks_of_it(quote))
             .collect();
+        let shared = |quote: &String| words(quote).intersection(&rule).count();
         let mut said: Vec<&String> = said.into_iter().collect();
-        said.sort_by_key(|quote| std::cmp::Reverse(words(quote).intersection(&rule).count()));
+        said.sort_by_key(|quote| std::cmp::Reverse(shared(quote)));
+        if check.is_none() && said.first().is_some_and(|first| shared(first) > 0) {
+            said.retain(|quote| shared(quote) > 0);
+        }
         said.into_iter().take(QUOTES).cloned().collect()
     }
 }
@@ -120,5 +135,16 @@ mod tests {
                 "No, add a section called Risks."
             ]
         );
+        // One correction alone states this rule, and the others are of the same tasks.
+        let spelling = Edit {
+            content: "Use British spelling in every answer.".to_owned(),
+            ..edit.clone()
+        };
+        assert_eq!(evidence.quotes(&spelling), ["Answer in British spelling."]);
+        let nobodys = Edit {
+            content: "Use no emojis.".to_owned(),
+            ..edit
+        };
+        assert_eq!(evidence.quotes(&nobodys), [] as [&str; 0]);
     }
 }

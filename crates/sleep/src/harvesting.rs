@@ -8,6 +8,7 @@ use skillopt_core::agent::Agent;
 use skillopt_core::task::Task;
 use skillopt_core::{Instant, Problem};
 use skillopt_settings::{Scope as ScopeSetting, Source};
+use skillopt_store::projects;
 use skillopt_transcripts::{
     Harvest, Homes, POWER_SUPPLIES, Platform, ProjectScope, Request, Scope, Surroundings, harvest,
     on_battery,
@@ -70,12 +71,29 @@ pub fn agents(context: &Context, tasks: &[Task]) -> Vec<Agent> {
     agents
 }
 
+/// Where the project was before it was moved: its sessions name those folders. One where something is again,
+/// or that another project was registered for, is its own.
+fn former_roots(context: &Context) -> Result<Vec<PathBuf>, Problem> {
+    let former = context.store.read(|db| {
+        let mut former = projects::former_roots(db, &context.project.id)?;
+        let registered = projects::list(db)?;
+        former.retain(|folder| registered.iter().all(|project| project.root != *folder));
+        Ok(former)
+    })?;
+    Ok(former
+        .into_iter()
+        .map(PathBuf::from)
+        .filter(|folder| !folder.exists())
+        .collect())
+}
+
 /// What to harvest for a project. `everything` ignores the look-back.
 pub fn request(context: &Context, everything: bool) -> Result<Request, Problem> {
     let settings = &context.settings;
     let root = PathBuf::from(&context.project.root);
     let mut roots = vec![root.clone()];
     roots.extend(worktrees(&root));
+    roots.extend(former_roots(context)?);
     Ok(Request {
         homes: homes(context),
         agents: asked(settings.source),

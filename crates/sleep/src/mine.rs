@@ -98,6 +98,9 @@ pub struct Mined {
     pub corrections: Vec<Correction>,
     /// Every human turn that was looked at; marked as mined when the night ends.
     pub looked_at: Vec<SourceTurn>,
+    /// Replies of a model that named requests, none of which could be used.
+    #[serde(default)]
+    pub unusable: u64,
 }
 
 impl Mined {
@@ -117,6 +120,18 @@ pub(crate) struct Request<'a> {
     pub(crate) answer: Option<&'a Turn>,
     /// Tools called for the first answer.
     pub(crate) tools: Vec<&'a str>,
+}
+
+impl Request<'_> {
+    /// Whether a human turn asks, corrects or remarks on this request.
+    pub(crate) fn has(&self, turn: &str) -> bool {
+        self.turn.id == turn
+            || self
+                .corrections
+                .iter()
+                .chain(&self.remarks)
+                .any(|said| said.id == turn)
+    }
 }
 
 /// Cuts a session into requests: a human turn that neither corrects nor only thanks starts one.
@@ -328,7 +343,7 @@ pub(crate) fn new_requests<'a>(
 
 /// The checks that the corrections of a request state, later ones overruling earlier ones of the
 /// same operator when both set a bound.
-fn criterion(request: &Request<'_>) -> Vec<Check> {
+pub(crate) fn criterion(request: &Request<'_>) -> Vec<Check> {
     let mut checks: Vec<Check> = Vec::new();
     for turn in &request.corrections {
         for check in feedback::constraints(&turn.text) {

@@ -20,8 +20,8 @@ const SIGNALS: usize = 6;
 /// Asks the optimizer for the tasks of every session with something new that could be replayed.
 ///
 /// A session in which every answer needed tools or files is counted without a question: no reply
-/// could make it replayable. A reply that cannot be read costs that session its model-mined tasks;
-/// what the corrections state literally is taken from it all the same.
+/// could make it replayable. A reply that cannot be read, or of which nothing can be used, costs that
+/// session its model-mined tasks; what the corrections state literally is taken from it all the same.
 pub(crate) async fn mine(
     night: &Night<'_>,
     sessions: &[Session],
@@ -62,16 +62,24 @@ pub(crate) async fn mine(
     };
     for (session, reply) in asked.into_iter().zip(replies) {
         match reply.map(|reply| reply.parsed) {
-            Ok(Parsed::Mined(found)) => take(session, found, is_mined, &mut mined),
-            Ok(Parsed::Text(_) | Parsed::Calls(_) | Parsed::Score { .. } | Parsed::Edits(_))
-            | Err(_) => {
-                let literal = mine::heuristic(std::slice::from_ref(session), is_mined);
-                mined.candidates.extend(literal.candidates);
+            Ok(Parsed::Mined(found)) => {
+                if take(session, found, is_mined, &mut mined) == Use::None {
+                    mined.unusable += 1;
+                    literally(session, is_mined, &mut mined);
+                }
             }
+            Ok(Parsed::Text(_) | Parsed::Calls(_) | Parsed::Score { .. } | Parsed::Edits(_))
+            | Err(_) => literally(session, is_mined, &mut mined),
         }
     }
     night.finish("mine", &mined)?;
     Ok(mined)
+}
+
+/// Takes what the corrections of a session state literally.
+fn literally(session: &Session, is_mined: &dyn Fn(&SourceTurn) -> bool, mined: &mut Mined) {
+    let literal = mine::heuristic(std::slice::from_ref(session), is_mined);
+    mined.candidates.extend(literal.candidates);
 }
 
 fn subject(night: &Night<'_>, session: &Session) -> Subject {
@@ -101,15 +109,26 @@ fn shown(session: &Session) -> Vec<&Turn> {
     session.human_turns().take(PROMPTS).collect()
 }
 
+/// What a reply was good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// It had a task, or said why there is none.
+    Some,
+    /// It named requests and no way to judge any of them.
+    None,
+}
+
 /// Takes the tasks of one reply. What the model says is never trusted beyond what can be verified:
-/// turns must exist, at least one must be new, and the criterion must be usable.
+/// turns must exist, at least one must be new, and the criterion must be usable; without one, that of
+/// the corrections holds.
 fn take(
     session: &Session,
     found: skillopt_core::reply::Mined,
     is_mined: &dyn Fn(&SourceTurn) -> bool,
     mined: &mut Mined,
-) {
+) -> Use {
     let turns = shown(session);
+    let (mut taken, mut unusable) = (0, 0);
     for task in found.tasks {
         match task.needs {
             Needs::Files => {
@@ -131,11 +150,10 @@ fn take(
             continue;
         };
         let requests = mine::requests(session);
-        let Some(request) = requests
-            .into_iter()
-            .find(|request| request.turn.id == first.id)
-        else {
+        // A correction belongs to the request that it corrects.
+        let Some(request) = requests.into_iter().find(|request| request.has(&first.id)) else {
             mined.count(NotReplayable::NoCriterion);
+            unusable += 1;
             continue;
         };
         if let Some(reason) = mine::needs(&request) {
@@ -148,9 +166,15 @@ fn take(
         } else if !task.checks.is_empty() {
             Judge::Rule(task.checks.clone())
         } else {
-            mined.count(NotReplayable::NoCriterion);
-            continue;
+            let stated = mine::criterion(&request);
+            if stated.is_empty() {
+                mined.count(NotReplayable::NoCriterion);
+                unusable += 1;
+                continue;
+            }
+            Judge::Rule(stated)
         };
+        taken += 1;
         let mut candidate = mine::candidate(session, &request, judge);
         if candidate.turns.iter().all(is_mined) {
             continue;
@@ -158,5 +182,10 @@ fn take(
         head(task.intent.trim(), mine::INTENT_LIMIT).clone_into(&mut candidate.intent);
         candidate.tags.push("mined:llm".to_owned());
         mined.candidates.push(candidate);
+    }
+    if taken == 0 && unusable > 0 {
+        Use::None
+    } else {
+        Use::Some
     }
 }

@@ -43,11 +43,16 @@ pub(crate) async fn models(context: &Context) -> Result<(Roles, Templates), Prob
         cancel: &context.cancel,
     };
     let roles = Roles::from_settings(settings, &around).await?;
-    let loaded = Templates::from_settings(settings, &context.paths)?;
+    Ok((roles, templates(context)?))
+}
+
+/// The prompts the settings name.
+pub(crate) fn templates(context: &Context) -> Result<Templates, Problem> {
+    let loaded = Templates::from_settings(&context.settings, &context.paths)?;
     for warning in loaded.warnings {
         context.note(warning);
     }
-    Ok((roles, loaded.templates))
+    Ok(loaded.templates)
 }
 
 impl<'a> Night<'a> {

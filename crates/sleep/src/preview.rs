@@ -1,11 +1,13 @@
 //! What a night would do, at no cost: harvest, literal mining, splits, forecast.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 use skillopt_core::Problem;
 use skillopt_core::task::Task;
 use skillopt_models::Roles;
+use skillopt_models::mock::Mock;
 use skillopt_transcripts::Harvest;
 
 use crate::context::Context;
@@ -47,7 +49,7 @@ pub struct Preview {
     pub suggestions: Vec<Suggestion>,
     /// What it would ask.
     pub forecast: Forecast,
-    /// Why it would not even begin, when the budget is too small for a verdict.
+    /// Why it would not even begin: a backend cannot be used, or the budget is too small for a verdict.
     pub budget_problem: Option<Problem>,
     /// The answers would come from a built-in simulation.
     pub simulated: bool,
@@ -68,7 +70,13 @@ pub enum Material<'a> {
     Harvested(Box<Harvest>),
 }
 
-/// What a night would do now. Nothing is asked, and nothing is marked.
+/// Backends that cost nothing, in the place of some that cannot be used.
+fn nobody() -> Roles {
+    Roles::new(Arc::new(Mock), Arc::new(Mock))
+}
+
+/// What a night would do now. Nothing is asked, and nothing is marked. What would be read needs no backend:
+/// one that cannot be used is told, and what it would cost is then not known.
 ///
 /// `again` looks at what earlier nights have dealt with once more.
 pub async fn preview(
@@ -76,8 +84,11 @@ pub async fn preview(
     material: Material<'_>,
     again: bool,
 ) -> Result<Preview, Stop> {
-    let (roles, templates) = night::models(context).await?;
-    let simulated = roles.simulated();
+    let (roles, templates, unusable_backend) = match night::models(context).await {
+        Ok((roles, templates)) => (roles, templates, None),
+        Err(problem) => (nobody(), night::templates(context)?, Some(problem)),
+    };
+    let simulated = Roles::simulated_by_settings(&context.settings);
     let handed_off = run::handed_off(&roles);
     let harvested = matches!(material, Material::Harvested(_));
     let named = match &material {
@@ -122,7 +133,7 @@ pub async fn preview(
         .iter()
         .map(|(_, slices, targets)| (slices, targets.as_slice()));
     let (mut forecast, hold) = estimate::forecast(context, &measuring.path, asked);
-    let budget_problem = match measuring.path.hold(0, hold)? {
+    let too_small = match measuring.path.hold(0, hold)? {
         Ok(()) => None,
         Err(error) => match estimate::too_small(context, &forecast, &error) {
             Stop::Deferred { problem, .. } | Stop::Failed(problem) => Some(problem),
@@ -140,7 +151,6 @@ pub async fn preview(
         forecast.mining_calls = harvest.sessions.len() as u64;
         notes.push("The night itself lets a model find tasks too; this preview takes only literal corrections.".to_owned());
     }
-    debug_assert_eq!(simulated, Roles::simulated_by_settings(&context.settings));
     Ok(Preview {
         project: context.project.root.clone(),
         n_sessions: harvest.sessions.len(),
@@ -157,7 +167,7 @@ pub async fn preview(
         suggestions: crate::report::suggestions(&mined),
         tasks: prepared.tasks,
         forecast,
-        budget_problem,
+        budget_problem: unusable_backend.or(too_small),
         simulated,
         handed_off,
         targets: targets.into_iter().map(|target| target.real_path).collect(),

@@ -27,7 +27,7 @@ pub fn reopen(context: &Context, id: &str) -> Result<Vec<String>, Problem> {
         return Err(Problem::refused(
             "proposal_not_rejected",
             format!("Nothing of proposal {id} was rejected."),
-            "`skillopt proposal show` says where it stands; an adoption is taken back with `skillopt rollback`.",
+            "`skillopt proposal show` says where it stands; an adoption is taken back with `skillopt rollback`, and after that `skillopt sleep run --again` looks for a new proposal.",
         ));
     }
     context.store.commit("reopen proposal", |tx| {

@@ -1,12 +1,14 @@
 //! What a night tells in the morning.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use skillopt_core::agent::Agent;
+use skillopt_core::check;
 use skillopt_core::document::TargetKind;
 use skillopt_core::edit::{Edit, Unmatched};
+use skillopt_core::feedback;
 use skillopt_core::gate::{Decision, Verdict};
 use skillopt_core::task::{SourceTurn, Split, Task};
 use skillopt_core::text::counted;
@@ -123,9 +125,10 @@ pub struct TargetReport {
 }
 
 impl TargetReport {
-    /// Whether its rejected edits were compared and did not help, rather than left unverified.
+    /// Whether held-out tasks have said something about its edits: those it rejected were compared and did
+    /// not help, rather than left unverified.
     #[must_use]
-    pub fn was_refuted(&self) -> bool {
+    pub fn was_compared(&self) -> bool {
         self.decision.as_ref().is_some_and(|decision| {
             matches!(
                 decision.verdict,
@@ -219,6 +222,39 @@ pub struct NightReport {
     pub gate_no_regression: bool,
     /// `false` when the gate was off.
     pub gated: bool,
+    /// Training attempts that were scored, and how many of them passed.
+    #[serde(skip)]
+    #[cfg_attr(feature = "typescript", ts(skip))]
+    pub(crate) training: Training,
+}
+
+/// How the training attempts of a night came out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Training {
+    scored: usize,
+    passed: usize,
+}
+
+impl Training {
+    const fn of(group: &Consolidated) -> Self {
+        Self {
+            scored: group.train_scored,
+            passed: group.train_passed,
+        }
+    }
+
+    /// Why there is no edit at all, in a sentence.
+    fn why_no_edit(self) -> String {
+        match (self.scored, self.scored.saturating_sub(self.passed)) {
+            (0, _) => "No training task was scored; there was nothing to learn from.".to_owned(),
+            (_, 0) => "Every training task was passed already; there was nothing to learn from."
+                .to_owned(),
+            (_, failed) => format!(
+                "{} failed, but no edit was proposed; what was rejected before is not proposed again.",
+                counted(failed as u64, "training attempt")
+            ),
+        }
+    }
 }
 
 impl NightReport {
@@ -263,6 +299,7 @@ impl NightReport {
             tasks_file: None,
             gate_no_regression: context.settings.no_regression,
             gated: context.settings.mode == skillopt_settings::GateMode::Strict,
+            training: Training::default(),
         }
     }
 
@@ -313,6 +350,12 @@ impl NightReport {
             .map(|(reason, count)| (reason.words().to_owned(), *count))
             .collect();
         self.suggestions = suggestions(mined);
+        if mined.unusable > 0 {
+            self.notes.push(format!(
+                "{} of the model that looks for tasks had none that could be used; of those sessions only what your corrections say literally was taken.",
+                counted(mined.unusable, "reply")
+            ));
+        }
     }
 
     pub(crate) fn consolidated(
@@ -326,19 +369,35 @@ impl NightReport {
                 self.test.push((*agent, before, after));
             }
             self.holdout_leaked |= result.overall.leaked;
+            let training = Training::of(result);
+            self.training.scored += training.scored;
+            self.training.passed += training.passed;
             for target in &result.targets {
                 self.targets
                     .push(target_report(target, result, *n_validation));
             }
         }
+        let tested = self.tested();
+        self.suggestions
+            .retain(|suggestion| !is_tested(&suggestion.words, &tested));
         if self.gated && self.slices[1] == 0 && !tasks.is_empty() {
             self.missing
                 .push("Held-out tasks: none of tonight's tasks could be kept apart.".to_owned());
         }
     }
 
-    /// The outcome and its sentence from what is known by now.
-    pub(crate) fn conclude(&mut self, now: Instant) {
+    /// The rules that held-out tasks have said something about tonight.
+    fn tested(&self) -> HashSet<String> {
+        self.targets
+            .iter()
+            .filter(|target| target.was_compared())
+            .flat_map(|target| target.applied.iter().chain(&target.rejected))
+            .map(|edit| edit.content.clone())
+            .collect()
+    }
+
+    /// The outcome and its sentence from what is known by now. A rehearsal proposes nothing.
+    pub(crate) fn conclude(&mut self, now: Instant, rehearsal: bool) {
         self.ended_at = now;
         if self.n_tasks == 0 {
             self.outcome = Outcome::NothingToDo;
@@ -359,11 +418,16 @@ impl NightReport {
             .collect();
         if let Some(first) = better.first() {
             self.outcome = Outcome::Proposed;
-            let more = match better.len() {
+            let more = match better.len() as u64 {
                 1 => String::new(),
-                n => format!(" ({} more)", n - 1),
+                n => format!(" {} improved as well.", counted(n - 1, "other document")),
             };
-            self.reason = format!("{} Review it.{more}", first.sentence);
+            let kept = if rehearsal {
+                " It was a rehearsal: nothing waits for you."
+            } else {
+                ""
+            };
+            self.reason = format!("{}{more}{kept}", first.sentence);
             return;
         }
         let tried: usize = self
@@ -404,9 +468,7 @@ impl NightReport {
             self.missing = self.what_is_missing();
         } else if nothing_failed {
             self.outcome = Outcome::NotImproved;
-            self.reason =
-                "Every training task was passed already; there was nothing to learn from."
-                    .to_owned();
+            self.reason = self.training.why_no_edit();
         } else {
             self.outcome = Outcome::NotImproved;
             self.reason = match tried {
@@ -443,6 +505,12 @@ impl NightReport {
                 "{} needed files or tools, which a replay does not have yet.",
                 counted(tools, "request")
             ));
+        }
+        if self.n_tasks == 0 && !missing.is_empty() {
+            missing.push(
+                "What helps: something you ask for in words, without files, in two sessions or more, and correct by saying what you want (\"no more than 100 words\")."
+                    .to_owned(),
+            );
         }
         if self.n_tasks > 0 && self.gated {
             missing.push(format!(
@@ -501,7 +569,7 @@ fn sentence(result: &TargetResult, group: &Consolidated) -> String {
     }
     let Some(decision) = &result.decision else {
         return if result.unmatched.is_empty() {
-            "Nothing to change: no training task failed.".to_owned()
+            Training::of(group).why_no_edit()
         } else {
             "The proposed edits could not be applied.".to_owned()
         };
@@ -510,6 +578,15 @@ fn sentence(result: &TargetResult, group: &Consolidated) -> String {
         return "It helped at first, but not in the final comparison.".to_owned();
     }
     decision.sentence()
+}
+
+/// Whether a correction says nothing but rules that were tested, as far as it says rules literally.
+fn is_tested(words: &str, tested: &HashSet<String>) -> bool {
+    let stated = feedback::constraints(words);
+    !stated.is_empty()
+        && stated
+            .iter()
+            .all(|rule| tested.contains(&check::sentence(rule)))
 }
 
 /// Corrections in the user's own words, those said most often first.

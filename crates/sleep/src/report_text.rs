@@ -141,7 +141,7 @@ fn render_target(target: &TargetReport, out: &mut String) -> std::fmt::Result {
         Ok(())
     };
     list("Proposed edits", &target.applied)?;
-    let title = if target.was_refuted() {
+    let title = if target.was_compared() {
         "Edits that did not help"
     } else {
         "Edits that could not be tested"

@@ -209,7 +209,8 @@ async fn night(context: &Context, plan: Plan, report: &mut NightReport) -> Resul
         report.forecast = forecast;
         let calls = time_left::note(&night, forecast)?;
         (context.listener)(&Progress::Outlook { calls });
-        if !report.simulated {
+        // Where a person answers nothing is paid, and how much is left to ask is said by the questions.
+        if forecast.calls > 0 && !report.simulated {
             context.note(format!(
                 "About {} more model calls, {} to {} tokens.",
                 forecast.calls, forecast.tokens_low, forecast.tokens_high
@@ -317,7 +318,7 @@ fn finish(
     let context = night.context;
     report.spend = night.spent()?;
     about_models(night, report)?;
-    report.conclude(context.clock.now());
+    report.conclude(context.clock.now(), plan.rehearsal);
     if !plan.rehearsal {
         put_handoff_aside(night)?;
     }
@@ -367,7 +368,7 @@ fn finish(
                 mined_turns(mined, &prepared.gathered),
             )?;
             clusters::remember(tx, project, night.id, &cluster_rows(&prepared.gathered)?)?;
-            for target in report.targets.iter().filter(|target| target.was_refuted()) {
+            for target in report.targets.iter().filter(|target| target.was_compared()) {
                 for edit in &target.rejected {
                     rejected::remember(
                         tx,

@@ -130,7 +130,7 @@ pub(crate) fn choose<'a>(
                 "Proposal {} was decided before; nothing of it waits.",
                 proposal.id
             ),
-            "`skillopt proposal list` shows what waits; `skillopt rollback` takes an adoption back.",
+            "`skillopt proposal list` shows what waits; `skillopt rollback` takes an adoption back; `skillopt sleep run --again` looks for a new one.",
         ));
     }
     let mut number = 0;

@@ -95,6 +95,7 @@ pub(crate) fn stage(
     let draft = context.store.commit("reserve proposal", |tx| {
         proposals::reserve(tx, night.id, &folder, &roots)
     })?;
+    report.notes.extend(rivals(context, &rows)?);
     report.proposal = Some(draft.id.clone());
     report.staging_dir.clone_from(&draft.dir);
     write(night, &PathBuf::from(&draft.dir), report, &rows, &roots)?;
@@ -130,6 +131,32 @@ pub(crate) fn obstacle(context: &Context, target: &Target) -> Option<Problem> {
         .problem;
     problem.message = format!("{}: {}", target.real_path, problem.message);
     Some(problem)
+}
+
+/// What is to be said of other projects' proposals that wait for the same files.
+fn rivals(context: &Context, rows: &[NewTarget]) -> Result<Vec<String>, Problem> {
+    context.store.read(|db| {
+        let mut notes = Vec::new();
+        for other in proposals::waiting(db, None)? {
+            if other.project == context.project.id {
+                continue;
+            }
+            let shared = proposals::targets(db, &other.id)?
+                .into_iter()
+                .filter(|target| target.state == TargetState::Pending)
+                .find(|target| rows.iter().any(|row| row.target.real_path == target.real_path));
+            if let Some(target) = shared {
+                let project = skillopt_store::projects::get(db, &other.project)?;
+                notes.push(format!(
+                    "Proposal {} of {} waits for {} as well: once one of the two is adopted, the other cannot be.",
+                    other.id,
+                    project.map_or_else(|| "another project".to_owned(), |known| known.name),
+                    target.live_path
+                ));
+            }
+        }
+        Ok(notes)
+    })
 }
 
 /// One target's row, or `None` with the reason noted in the report.

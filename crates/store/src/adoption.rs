@@ -283,6 +283,13 @@ pub fn rollback_plan(db: &Connection, receipts: &[Receipt]) -> Result<Plan, Faul
     })
 }
 
+/// Whether every document is still what `plan` was made for. Errors as [`perform`]; nothing is changed.
+pub fn check(plan: &Plan) -> Result<(), Problem> {
+    plan.changes
+        .iter()
+        .try_for_each(|change| pin(change).map(|_| ()))
+}
+
 /// What the document is now, when it is what the change was made for.
 fn pin(change: &Change) -> Result<Option<Pinned>, Problem> {
     let path = &change.real_path;

@@ -120,8 +120,9 @@ fn handoff(paths: &Paths) -> PathBuf {
 }
 
 /// The folders that hold files of ours besides the database.
-fn folders(paths: &Paths) -> [(&'static str, PathBuf); 3] {
+fn folders(paths: &Paths) -> [(&'static str, PathBuf); 4] {
     [
+        ("copies", paths.copies()),
         ("staging", paths.staging()),
         ("backups", paths.backups()),
         ("handoff", handoff(paths)),

@@ -7,8 +7,9 @@ use serde::Serialize;
 use skillopt_core::{Instant, Problem};
 
 use crate::fault::Fault;
+use crate::meta;
 use crate::paths::real_path;
-use crate::row::At;
+use crate::row::{At, from_json, to_json};
 use crate::store::Tx;
 
 /// A registered project.
@@ -130,7 +131,7 @@ pub fn list(db: &Connection) -> Result<Vec<Project>, Fault> {
     Ok(projects)
 }
 
-/// The folder of project `id` is now at `new_root`; its history goes on.
+/// The folder of project `id` is now at `new_root`; its history goes on, and where it was is remembered.
 ///
 /// Errors: `project_unknown`, `project_exists` (another project is registered there),
 /// `project_folder_missing`, `path_not_text`.
@@ -146,11 +147,29 @@ pub fn relocate(tx: &Tx<'_>, id: &str, new_root: &Path) -> Result<Project, Fault
         )
         .into());
     }
+    let before = get(tx, id)?.ok_or_else(|| unknown(id))?;
     tx.execute(
         "UPDATE project SET root = ?2, removed_at = NULL WHERE id = ?1",
         (id, &root),
     )?;
+    let mut former = former_roots(tx, id)?;
+    former.retain(|earlier| *earlier != root && *earlier != before.root);
+    if before.root != root {
+        former.push(before.root);
+    }
+    meta::set(tx, &former_key(id), &to_json("folders", &former)?)?;
     get(tx, id)?.ok_or_else(|| unknown(id))
+}
+
+/// The folders a project was in before it was moved, the latest last.
+pub fn former_roots(db: &Connection, id: &str) -> Result<Vec<String>, Fault> {
+    meta::get(db, &former_key(id))?
+        .map_or_else(|| Ok(Vec::new()), |text| from_json("folders", &text))
+}
+
+/// Where the store keeps the former folders of a project.
+pub(crate) fn former_key(id: &str) -> String {
+    format!("former_roots:{id}")
 }
 
 /// Takes project `id` off the list. Its history stays until it is purged, and comes back when the

@@ -372,12 +372,21 @@ fn is_chosen(
             }
         }
         Chosen::NoneHere => Reason::OtherProject,
+        // They were counted one by one, too.
+        Chosen::NoneAtAll if is_excluded(members, held) => return false,
         Chosen::NoneAtAll => Reason::NoHumanTurn,
         // They were counted one by one.
         Chosen::Copies => return false,
     };
     harvest.skip(agent, reason, 1);
     false
+}
+
+/// Whether turns of a session were typed where the user lets nobody look.
+fn is_excluded(members: &[usize], held: &[Held]) -> bool {
+    members
+        .iter()
+        .any(|&index| held[index].facts.counts.has(Reason::ExcludedDirectory))
 }
 
 /// What of a session counts and belongs to the project.

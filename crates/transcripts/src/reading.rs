@@ -39,7 +39,7 @@ impl Counts {
         }
     }
 
-    fn has(&self, reason: Reason) -> bool {
+    pub(crate) fn has(&self, reason: Reason) -> bool {
         self.reasons.contains_key(&reason)
     }
 }

@@ -287,7 +287,11 @@ changed: Array<SettingChanged>,
 /**
  * The settings file.
  */
-file: string, };
+file: string, 
+/**
+ * Why it cannot answer yet; `None` when it can, as far as that is known without asking.
+ */
+problem: Problem | null, };
 
 /**
  * What the shell tells its pages. Nothing is decided from it.
@@ -454,9 +458,9 @@ project?: string | null, };
  */
 export type Cancelled = { 
 /**
- * The night.
+ * The night; `None` when only one that was asked for has been called off.
  */
-id: number, 
+id: number | null, 
 /**
  * It was told to end and will do so at the next call; otherwise it has been ended.
  */
@@ -2004,7 +2008,7 @@ suggestions: Array<Suggestion>,
  */
 forecast: Forecast, 
 /**
- * Why it would not even begin, when the budget is too small for a verdict.
+ * Why it would not even begin: a backend cannot be used, or the budget is too small for a verdict.
  */
 budget_problem: Problem | null, 
 /**
@@ -2149,6 +2153,15 @@ missed: Missed | null,
  * Proposals that wait for a decision.
  */
 pending: number, 
+/**
+ * How many of them cannot be adopted any more: a file has changed since they were made.
+ */
+stale: number, 
+/**
+ * When cron begins its nights, as `HH:MM` or the five fields of its line; looked up only by a process that
+ * finds that nobody else begins them.
+ */
+cron: string | null, 
 /**
  * How many scheduled nights failed in a row, the last one included.
  */
@@ -2523,7 +2536,11 @@ file: string,
 /**
  * How many replies are in it.
  */
-replies: number, };
+replies: number, 
+/**
+ * What goes through the night again, for a shell.
+ */
+command: string, };
 
 /**
  * What is rejected.
@@ -3161,7 +3178,8 @@ warnings: Array<string> | null,
  */
 text_before: string, 
 /**
- * The proposed document.
+ * What the document becomes, or became: with the rules that you did not reject while it waits, with those
+ * that were taken once it is adopted, else as it was proposed.
  */
 text_after: string, 
 /**
@@ -3482,6 +3500,10 @@ has_managed_proposal: boolean,
  */
 proposal: string | null, 
 /**
+ * A file of it has changed since it was proposed: it cannot be adopted any more.
+ */
+stale: boolean, 
+/**
  * Who works on the project now, in words.
  */
 running: string | null, 
@@ -3723,6 +3745,10 @@ rules: number,
  */
 flags: number, 
 /**
+ * How many of them are adopted and stand.
+ */
+adopted: number, 
+/**
  * It waits, and its file has changed since it was proposed: it cannot be adopted any more.
  */
 stale: boolean, };
@@ -3813,6 +3839,10 @@ model: string,
  * From the question to the reply.
  */
 took_ms: number, 
+/**
+ * Nobody is paid for its replies.
+ */
+free: boolean, 
 /**
  * Millionths of the currency; `None` when no price is known.
  */

@@ -88,6 +88,8 @@ pub struct Chosen {
     pub changed: Vec<Changed>,
     /// The settings file.
     pub file: PathBuf,
+    /// Why it cannot answer yet; `None` when it can, as far as that is known without asking.
+    pub problem: Option<Problem>,
 }
 
 /// Makes a backend the one that answers, on every side of a night, in one change of the settings file.
@@ -130,7 +132,9 @@ pub async fn choose(app: &App, input: UseInput) -> Result<Chosen, Problem> {
         Ok(text)
     })?;
     let after = app.settings(project.as_ref())?;
+    let root = project.map(|project| PathBuf::from(project.root));
     Ok(Chosen {
+        problem: super::missing(app, root, &after.settings.backend).await?,
         changed: changed(&before, &after.settings),
         layer: row("models.backend").map_or(layer, |row| after.layer(row)),
         backend: after.settings.backend,

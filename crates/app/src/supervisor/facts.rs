@@ -18,6 +18,7 @@ use super::state::{Last, Missed, ProjectState, Running, Why, minutes_left};
 use super::survey::Start;
 use crate::context::App;
 use crate::night::is_of;
+use crate::proposal::is_stale;
 
 /// How many of a project's latest nights are looked at.
 const LATEST: usize = 10;
@@ -51,6 +52,7 @@ pub(super) struct Facts {
     /// How often a night of it was begun or gone on with.
     pub(super) begun: u64,
     pub(super) pending: usize,
+    pub(super) stale: usize,
     pub(super) failures: u32,
 }
 
@@ -144,6 +146,8 @@ impl Facts {
             last: self.last.clone(),
             missed: self.missed.clone(),
             pending: self.pending,
+            stale: self.stale,
+            cron: None,
             failures: self.failures,
             problem: self.problem(),
         }
@@ -175,7 +179,7 @@ pub(super) fn facts(
         .and_then(|resolved| Schedule::of(&resolved.settings));
     let holder = locks::project_holder(&app.paths, &project.id);
     let id = project.id.clone();
-    let (rows, nights, begun, refused, pending, completed, since) = app.store.read(|db| {
+    let (rows, nights, begun, refused, waiting, completed, since) = app.store.read(|db| {
         let latest = match &schedule {
             Ok(schedule) => Rule::believable(now, &schedule.zone),
             Err(_) => DateTime::MAX,
@@ -184,12 +188,16 @@ pub(super) fn facts(
             Ok(schedule) => scheduled::rule_since(db, &id, &schedule.fingerprint())?,
             Err(_) => None,
         };
+        let mut waiting = Vec::new();
+        for proposal in proposals::waiting(db, Some(&id))? {
+            waiting.push(proposals::targets(db, &proposal.id)?);
+        }
         Ok((
             scheduled::list(db, &id, LATEST)?,
             nights::list(db, Some(&id), LATEST)?,
             nights::begun(db, &id, Kind::Run)?,
             scheduled::refused(db, &id)?,
-            proposals::waiting(db, Some(&id))?.len(),
+            waiting,
             scheduled::completed(db, &id, latest)?,
             since,
         ))
@@ -249,7 +257,11 @@ pub(super) fn facts(
         last: refused.map(of_refusal).or(last),
         missed: missed(&rows, now),
         running,
-        pending,
+        pending: waiting.len(),
+        stale: waiting
+            .iter()
+            .filter(|targets| targets.iter().any(is_stale))
+            .count(),
         decision,
         schedule,
         project,

@@ -2,6 +2,7 @@
 //! a process remembers.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use skillopt_core::Problem;
 use skillopt_core::schedule::{Conditions, Readiness, Surroundings};
@@ -15,6 +16,7 @@ use super::state::{Supervising, SupervisorState};
 use super::surroundings;
 use super::survey::Survey;
 use crate::context::App;
+use crate::schedule;
 
 /// The state of the whole, from any process; nothing is started.
 ///
@@ -40,7 +42,19 @@ pub async fn look(app: &App) -> Result<SupervisorState, Problem> {
         counted.collect()
     })
     .await?;
-    Ok(survey.plan(&around, &sessions, supervising, None).state)
+    let mut state = survey.plan(&around, &sessions, supervising, None).state;
+    if state.supervising == Supervising::Nobody {
+        let roots: Vec<&Path> = state
+            .projects
+            .iter()
+            .map(|project| Path::new(&project.root))
+            .collect();
+        let times = schedule::times(&roots);
+        for (project, time) in state.projects.iter_mut().zip(times) {
+            project.cron = time;
+        }
+    }
+    Ok(state)
 }
 
 /// Does what blocks on the disk where nothing else waits for it.

@@ -51,6 +51,22 @@ pub fn cancel(app: &App, project: &str) -> Result<bool, Problem> {
     Ok(found)
 }
 
+/// Takes back a request that has not begun; whether there was one.
+///
+/// Error: `project_unknown`.
+pub(crate) fn call_off(app: &App, project: Option<&std::path::Path>) -> Result<bool, Problem> {
+    let project = app
+        .known_project(project)?
+        .ok_or_else(crate::project::not_registered)?;
+    let asked_for = app.store.commit("call off night", |tx| {
+        scheduled::forget_request(tx, &project.id)
+    })?;
+    if asked_for {
+        poke::send(&app.paths);
+    }
+    Ok(asked_for)
+}
+
 /// No night begins by itself while the pause holds. One that runs goes on.
 pub fn pause(app: &App, pause: Pause) -> Result<(), Problem> {
     app.store

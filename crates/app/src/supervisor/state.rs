@@ -224,6 +224,11 @@ pub struct ProjectState {
     pub missed: Option<Missed>,
     /// Proposals that wait for a decision.
     pub pending: usize,
+    /// How many of them cannot be adopted any more: a file has changed since they were made.
+    pub stale: usize,
+    /// When cron begins its nights, as `HH:MM` or the five fields of its line; looked up only by a process that
+    /// finds that nobody else begins them.
+    pub cron: Option<String>,
     /// How many scheduled nights failed in a row, the last one included.
     pub failures: u32,
     /// What is wrong with its settings, which then give it no next night, or with its folder, in a sentence.

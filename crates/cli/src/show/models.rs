@@ -100,12 +100,16 @@ pub(crate) fn chosen(chosen: &Chosen, out: &mut String) -> std::fmt::Result {
             plain(&changed.before.to_string())
         )?;
     }
-    writeln!(
-        out,
-        "{} answers, by {}. `skillopt backend test` asks it a tiny question.",
-        plain(&chosen.backend),
-        chosen.layer.title()
-    )
+    let (backend, by) = (plain(&chosen.backend), chosen.layer.title());
+    let Some(problem) = &chosen.problem else {
+        return writeln!(
+            out,
+            "{backend} answers, by {by}. `skillopt backend test` asks it a tiny question."
+        );
+    };
+    writeln!(out, "{backend} is to answer, by {by}, but it cannot yet.")?;
+    writeln!(out, "! {}", plain(&problem.message))?;
+    writeln!(out, "  {}", plain(&problem.guidance))
 }
 
 pub(crate) fn servers(found: &[LocalServer], out: &mut String) -> std::fmt::Result {
@@ -165,24 +169,27 @@ fn one(tested: &Tested, out: &mut String) -> std::fmt::Result {
         trial.took.as_millis()
     )?;
     let count = |tokens: Option<u64>| tokens.map_or_else(|| "?".to_owned(), |n| n.to_string());
+    let tokens = match (trial.usage.input_tokens, trial.usage.output_tokens) {
+        (None, None) => "tokens are not counted".to_owned(),
+        (asked, answered) => format!("{} tokens in, {} out", count(asked), count(answered)),
+    };
     let requests = match trial.request_thousandths {
         0 => String::new(),
         thousandths => format!("{}; ", requests(thousandths)),
     };
     writeln!(
         out,
-        "      answered by {}; {} tokens in, {} out; {requests}{}",
+        "      answered by {}; {tokens}; {requests}{}",
         plain(if trial.model.is_empty() {
             "itself"
         } else {
             &trial.model
         }),
-        count(trial.usage.input_tokens),
-        count(trial.usage.output_tokens),
-        trial.cost_micros.map_or_else(
-            || "cost not known".to_owned(),
-            |micros| format!("cost {}", money(micros))
-        )
+        match trial.cost_micros {
+            _ if trial.free => "nothing is paid".to_owned(),
+            None => "cost not known".to_owned(),
+            Some(micros) => format!("cost {}", money(micros)),
+        }
     )
 }
 

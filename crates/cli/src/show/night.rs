@@ -8,14 +8,15 @@ use serde_json::Value;
 use skillopt_app::night::{NightRow, Shown};
 use skillopt_app::sleep::{Preview, Status};
 use skillopt_app::types::{
-    Action, Experiment, NightReport, Outcome, SkipCount, TargetReport, Unit, amount, counted,
+    Action, Experiment, NightKind, NightReport, Outcome, SkipCount, TargetReport, Unit, amount,
+    counted,
 };
 
 use super::{local, review, score, stage, word};
 use crate::terminal::plain;
 
 /// `first` is whether the project had no night before: then it matters what was left out.
-pub(crate) fn report(report: &NightReport, first: bool, out: &mut String) -> std::fmt::Result {
+pub(crate) fn told(report: &NightReport, first: bool, out: &mut String) -> std::fmt::Result {
     writeln!(out, "{}", plain(&report.reason))?;
     if let Some(problem) = &report.problem {
         writeln!(out, "{} ({})", plain(&problem.guidance), problem.code)?;
@@ -79,18 +80,23 @@ pub(crate) fn report(report: &NightReport, first: bool, out: &mut String) -> std
     }
     if let Some(id) = &report.proposal {
         writeln!(out, "\nProposal {id}: {}", plain(&report.staging_dir))?;
-        if report.adopted.is_empty() {
-            writeln!(
-                out,
-                "Review it with `skillopt proposal show`, then `skillopt proposal adopt` or `reject`."
-            )?;
-        }
     }
     for path in &report.adopted {
         writeln!(
             out,
             "Adopted: {}; `skillopt rollback` takes it back.",
             plain(path)
+        )?;
+    }
+    Ok(())
+}
+
+/// How to go on after a night.
+pub(crate) fn what_next(report: &NightReport, out: &mut String) -> std::fmt::Result {
+    if report.proposal.is_some() && report.adopted.is_empty() {
+        writeln!(
+            out,
+            "Review it with `skillopt proposal show`, then `skillopt proposal adopt` or `reject`."
         )?;
     }
     Ok(())
@@ -108,7 +114,7 @@ fn edits(target: &TargetReport, out: &mut String) -> std::fmt::Result {
         )?;
     }
     for edit in &target.rejected {
-        let word = if target.was_refuted() {
+        let word = if target.was_compared() {
             "did not help"
         } else {
             "untested"
@@ -263,7 +269,7 @@ pub(crate) fn preview(preview: &Preview, out: &mut String) -> std::fmt::Result {
             out,
             "Answers would come from you: questions are written to files, in several rounds."
         )?;
-    } else {
+    } else if preview.budget_problem.is_none() || forecast.calls > 0 {
         let cost = forecast.cost_micros_high.map_or_else(
             || "price unknown".to_owned(),
             |micros| format!("at most {}", amount(micros)),
@@ -334,8 +340,13 @@ pub(crate) fn status(status: &Status, out: &mut String) -> std::fmt::Result {
     match &status.proposal {
         Some(id) => writeln!(
             out,
-            "Waiting: proposal {id} ({}); `skillopt proposal show`",
-            status.staged_skills.join(", ")
+            "Waiting: proposal {id} ({}){}; `skillopt proposal show`",
+            status.staged_skills.join(", "),
+            if status.stale {
+                ", but a file of it was changed since: it cannot be adopted"
+            } else {
+                ""
+            }
         )?,
         None => writeln!(out, "No proposal waits.")?,
     }
@@ -368,6 +379,7 @@ pub(crate) fn list(rows: &[NightRow], out: &mut String) -> std::fmt::Result {
     if rows.is_empty() {
         return writeln!(out, "No night yet. `skillopt sleep run` runs one.");
     }
+    writeln!(out, "  ID  NIGHT      BEGAN             OUTCOME")?;
     rows.iter().try_for_each(|row| one(row, out))
 }
 
@@ -378,6 +390,12 @@ fn one(row: &NightRow, out: &mut String) -> std::fmt::Result {
     let outcome = row
         .outcome
         .map_or_else(|| word(&row.state), |outcome| word(&outcome));
+    let outcome = match row.kind {
+        NightKind::Run => outcome,
+        NightKind::DryRun => format!("rehearsal, {outcome}"),
+        NightKind::Experiment => format!("experiment, {outcome}"),
+        NightKind::Revalidation => format!("test of some rules, {outcome}"),
+    };
     writeln!(
         out,
         "{:>4}  night {number:>3}  {}  {outcome}: {}",

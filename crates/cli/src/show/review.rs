@@ -16,11 +16,17 @@ use crate::terminal::plain;
 /// What is said of a file of a repository.
 const EVERYONES: &str = "It is under version control: the change is everyone's once you commit it. Nothing is committed for you.";
 
-pub(crate) fn list(rows: &[ProposalRow], out: &mut String) -> std::fmt::Result {
+/// `all` is whether those that were decided were asked for as well.
+pub(crate) fn list(rows: &[ProposalRow], all: bool, out: &mut String) -> std::fmt::Result {
     if rows.is_empty() {
+        let none = if all {
+            "There is no proposal yet."
+        } else {
+            "No proposal waits."
+        };
         return writeln!(
             out,
-            "No proposal waits. `skillopt sleep run` makes one when something can be improved."
+            "{none} `skillopt sleep run` makes one when something can be improved."
         );
     }
     for row in rows {
@@ -33,16 +39,21 @@ pub(crate) fn list(rows: &[ProposalRow], out: &mut String) -> std::fmt::Result {
             word(&proposal.state)
         )?;
         for target in &row.targets {
+            let rules = counted(target.rules as u64, "rule");
+            let rules = if (1..target.rules).contains(&target.adopted) {
+                format!("with all {rules}, {} of them", target.adopted)
+            } else {
+                rules
+            };
             writeln!(
                 out,
-                "    {}: {} -> {}, {}, {}{}",
+                "    {}: {} -> {}, {rules} {}{}",
                 plain(&target.path),
                 score(target.before),
                 score(target.after),
-                counted(target.rules as u64, "rule"),
                 target.state,
                 if target.stale {
-                    ", but its file was changed since"
+                    ", but its file was changed since: it cannot be adopted"
                 } else {
                     ""
                 }
@@ -53,6 +64,15 @@ pub(crate) fn list(rows: &[ProposalRow], out: &mut String) -> std::fmt::Result {
 }
 
 pub(crate) fn show(shown: &Shown, only_diff: bool, out: &mut String) -> std::fmt::Result {
+    documents(shown, only_diff, out)?;
+    if only_diff {
+        return Ok(());
+    }
+    what_next(shown, out)
+}
+
+/// A proposal without a word on what to do about it.
+pub(crate) fn documents(shown: &Shown, only_diff: bool, out: &mut String) -> std::fmt::Result {
     if !only_diff {
         header(shown, out)?;
     }
@@ -68,6 +88,29 @@ pub(crate) fn show(shown: &Shown, only_diff: bool, out: &mut String) -> std::fmt
         )?;
     }
     Ok(())
+}
+
+/// How to decide, while something waits.
+fn what_next(shown: &Shown, out: &mut String) -> std::fmt::Result {
+    let id = &shown.proposal.id;
+    let waiting: Vec<&ShownDocument> = shown
+        .documents
+        .iter()
+        .filter(|document| document.state == TargetState::Pending)
+        .collect();
+    if waiting.is_empty() {
+        return Ok(());
+    }
+    if waiting.iter().all(|document| document.unchanged) {
+        return writeln!(
+            out,
+            "\nAdopt it with `skillopt proposal adopt {id}` (--rule NUMBER for some of its rules), or say no with `skillopt proposal reject {id}`."
+        );
+    }
+    writeln!(
+        out,
+        "\n`skillopt sleep run --again` proposes for the file as it is now; `skillopt proposal reject {id}` takes this one off the list."
+    )
 }
 
 /// Which proposal it is and what was decided.
@@ -132,6 +175,9 @@ fn one_document(document: &ShownDocument, simulated: bool, out: &mut String) -> 
             out,
             "  ! The file was changed since; it cannot be adopted as it is."
         )?;
+    }
+    if document.text_before.is_empty() {
+        writeln!(out, "  It is a new file.")?;
     }
     if document.under_version_control {
         writeln!(out, "  {EVERYONES}")?;

@@ -35,9 +35,13 @@ pub(super) fn render(state: &SupervisorState, now: Instant, out: &mut String) ->
             writeln!(out, "\nNights are started by {}.", plain(holder))?;
         }
         Supervising::Nobody => {
-            out.push_str(
-                "\nNeither the app nor `skillopt daemon` runs: no night begins by itself.\n",
-            );
+            let by_cron = state.projects.iter().filter(|one| one.cron.is_some());
+            let words = match by_cron.count() {
+                0 => ": no night begins by itself",
+                all if all == state.projects.len() => "; cron begins the nights",
+                _ => "; only the nights that cron begins do so by themselves",
+            };
+            writeln!(out, "\nNeither the app nor `skillopt daemon` runs{words}.")?;
         }
     }
     if let Some(trouble) = &state.trouble {
@@ -86,6 +90,11 @@ fn lines(project: &ProjectState, now: Instant, zone: &TimeZone) -> Vec<String> {
         }
         None => {}
     }
+    match &project.cron {
+        Some(time) if time.contains(':') => lines.push(format!("By cron: every day at {time}")),
+        Some(fields) => lines.push(format!("By cron: {fields}")),
+        None => {}
+    }
     if let Some(last) = &project.last {
         let when = last.ended_at.map_or_else(String::new, |at| {
             format!("{}: ", at_in_words(at, now, zone))
@@ -102,6 +111,14 @@ fn lines(project: &ProjectState, now: Instant, zone: &TimeZone) -> Vec<String> {
         0 => {}
         1 => lines.push("1 proposal waits".to_owned()),
         count => lines.push(format!("{count} proposals wait")),
+    }
+    match project.stale {
+        0 => {}
+        1 => lines
+            .push("! 1 of them cannot be adopted any more: a file was changed since".to_owned()),
+        count => lines.push(format!(
+            "! {count} of them cannot be adopted any more: a file was changed since"
+        )),
     }
     lines
 }

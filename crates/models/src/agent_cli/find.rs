@@ -61,11 +61,8 @@ pub(super) async fn find(
         .collect();
     Err(not_found(
         about,
-        &format!(
-            "The program {} was not found; tried: {}",
-            about.programs[0],
-            list.join(", ")
-        ),
+        &format!("The program {} was not found", about.programs[0]),
+        &format!(" It was looked for at {}.", list.join(", ")),
     ))
 }
 
@@ -85,15 +82,17 @@ fn pinned(about: &About, path: &Path) -> Result<PathBuf, Problem> {
             about.path_setting,
             path.display()
         ),
+        "",
     ))
 }
 
-fn not_found(about: &About, message: &str) -> Problem {
+/// `tried` follows what to do: it is long.
+fn not_found(about: &About, message: &str, tried: &str) -> Problem {
     Problem::permanent(
         "agent_not_found",
         format!("{message}."),
         format!(
-            "Install {}, or set {} to what `which {}` prints in your terminal.",
+            "Install {}, or set {} to what `which {}` prints in your terminal.{tried}",
             about.title, about.path_setting, about.programs[0]
         ),
     )

@@ -99,6 +99,7 @@ fn rules_hold_together() {
         check("max_chars", json!(90)),
         check_from_sentence("Write the reply as a bullet list.").unwrap(),
         check_from_sentence("Use no emojis.").unwrap(),
+        check_from_sentence("End the reply with \"Best regards, Dana\".").unwrap(),
     ];
     let document: Vec<String> = all
         .iter()
@@ -107,6 +108,7 @@ fn rules_hold_together() {
     let reply = attempt_under(&document.join("\n"), 0);
     assert!(holds(&all, &reply), "{reply}");
     assert!(attempt_under("Answers stand in <answer>…</answer>.", 0).ends_with("</answer>"));
+    assert!(attempt_under("- End the reply with a question.", 0).ends_with('?'));
 }
 
 #[test]

@@ -18,6 +18,7 @@ pub(super) fn rules(document: &str) -> impl Iterator<Item = Check> + '_ {
 #[derive(Debug, Default)]
 struct Wishes {
     opening: Option<String>,
+    closing: Option<String>,
     sections: Vec<String>,
     include: Vec<String>,
     avoid: Vec<String>,
@@ -63,11 +64,13 @@ impl Wishes {
     /// Patterns are known by their sentences.
     fn take_pattern(&mut self, check: &Check) {
         let sentence = skillopt_core::check::sentence(check);
-        if let Some(text) = sentence
-            .strip_prefix("Begin the reply with ")
-            .and_then(|rest| rest.strip_suffix('.'))
-        {
+        let named = |words: &str| sentence.strip_prefix(words)?.strip_suffix('.');
+        if let Some(text) = named("Begin the reply with ") {
             self.opening = serde_json::from_str(text).ok();
+        } else if let Some(text) = named("End the reply with ") {
+            // The other such rule wants a question.
+            let closing = serde_json::from_str(text).unwrap_or("Shall I change anything?");
+            self.closing = Some(closing.to_owned());
         } else if sentence.contains("bullet list") {
             self.bullets = true;
         } else if sentence.contains("JSON only") {
@@ -139,9 +142,10 @@ fn shape(wishes: &Wishes, sentences: &[String]) -> String {
         .map(|sentence| without(sentence, &wishes.avoid))
         .collect();
     let opening = wishes.opening.as_deref().unwrap_or_default();
+    let closing = wishes.closing.as_deref().unwrap_or_default();
     if wishes.json {
         let value = serde_json::json!({"sections": wishes.sections, "reply": sentences.join(" "), "notes": wishes.include});
-        return format!("{opening}{value}");
+        return format!("{opening}{value}{closing}");
     }
     let mut lines: Vec<String> = Vec::new();
     if !opening.is_empty() {
@@ -168,6 +172,7 @@ fn shape(wishes: &Wishes, sentences: &[String]) -> String {
         let last = lines.pop().unwrap_or_default();
         lines.push(format!("<answer>{last}</answer>"));
     }
+    lines.push(closing.to_owned());
     lines.retain(|line| !line.is_empty());
     lines.join(if wishes.one_line { " " } else { "\n" })
 }

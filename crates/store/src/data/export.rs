@@ -32,7 +32,7 @@ pub struct Exported {
 const BYTES_ONLY: [&str; 2] = ["blob", "transcript_digest"];
 
 /// Writes to the new folder `to`: `skillopt.db` (a consistent copy), `tables/*.jsonl` (the same rows
-/// as JSON lines), `staging/`, `backups/`, `handoff/`, `config/`, `cron.log`, and last `export.json`. Keys and
+/// as JSON lines), `copies/` (earlier ones of the database), `staging/`, `backups/`, `handoff/`, `config/`, `cron.log`, and last `export.json`. Keys and
 /// passwords are never stored, so none are exported.
 ///
 /// Errors: `destination_unusable`, `destination_not_empty`, and those of writing.

@@ -199,7 +199,6 @@ pub fn remove_left_behind(store: &Store, paths: &Paths) -> Result<Option<Left>, 
     for (_, folder) in folders(&old) {
         tree::remove(&folder)?;
     }
-    tree::remove(&old.copies())?;
     tree::remove(&old.agents())?;
     for log in old.logs() {
         tree::remove_file(&log)?;

@@ -77,7 +77,9 @@ pub fn plan_purge(store: &Store, paths: &Paths, what: &Purge) -> Result<PurgePla
         ),
     };
     // Copies of the database and the log hold the words of every project; none can be taken out of them.
-    dirs.push(paths.copies());
+    if !dirs.contains(&paths.copies()) {
+        dirs.push(paths.copies());
+    }
     dirs.retain(|folder| folder.exists());
     let files: Vec<PathBuf> = paths
         .logs()
@@ -182,6 +184,10 @@ fn delete(tx: &Tx<'_>, what: &Purge) -> Result<u64, Fault> {
             tx.execute("DELETE FROM receipt WHERE project = ?1", [id])?;
             tx.execute("DELETE FROM adoption WHERE project = ?1", [id])?;
             tx.execute("DELETE FROM project WHERE id = ?1", [id])?;
+            tx.execute(
+                "DELETE FROM meta WHERE key = ?1",
+                [crate::projects::former_key(id)],
+            )?;
             sweep(tx)?;
             Ok(0)
         }
@@ -207,6 +213,10 @@ fn delete(tx: &Tx<'_>, what: &Purge) -> Result<u64, Fault> {
             ] {
                 tx.execute(&format!("DELETE FROM {table}"), [])?;
             }
+            tx.execute(
+                "DELETE FROM meta WHERE key LIKE ?1",
+                [crate::projects::former_key("%")],
+            )?;
             sweep(tx)?;
             Ok(0)
         }

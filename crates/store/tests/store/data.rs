@@ -210,9 +210,11 @@ fn an_export_has_everything_and_can_be_read_without_us() {
     let store = home.store();
     let (project, _) = lived_in(&home, &store, "one");
     files::write_private(&home.paths.config.join("settings.toml"), b"[gate]\n").unwrap();
+    skillopt_store::repair::keep_copy(&store, &home.paths).unwrap();
     let to = home.root.join("export");
     let exported = data::export(&store, &home.paths, &to).unwrap();
-    assert_eq!(exported.files, 4);
+    assert_eq!(exported.files, 5);
+    assert_eq!(std::fs::read_dir(to.join("copies")).unwrap().count(), 1);
 
     let read = |name: &str| std::fs::read_to_string(to.join(name)).unwrap();
     let lines: Vec<Value> = read("tables/project.jsonl")
@@ -445,10 +447,13 @@ fn moving_copies_verifies_and_switches() {
     let home = Home::new();
     let store = home.store();
     lived_in(&home, &store, "one");
+    let kept = skillopt_store::repair::keep_copy(&store, &home.paths).unwrap();
     let before = rows(&store);
     let to = home.root.join("elsewhere/skillopt");
     let moved = data::move_to(&store, &home.paths, &to).unwrap();
-    assert_eq!(moved.files, 3);
+    assert_eq!(moved.files, 4);
+    let copy = to.join("copies").join(kept.file_name().unwrap());
+    assert_eq!(std::fs::read(copy).unwrap(), std::fs::read(kept).unwrap());
 
     // Another process that still has the old one open is told, and cannot lose what it writes.
     let late = store

@@ -168,6 +168,8 @@ export class MemoryBackend implements Backend {
           last: this.last(project.id),
           missed: index === 1 ? { slot: LEFT_OUT, reason: 'Missed: waiting for power.' } : null,
           pending: 1,
+          stale: 0,
+          cron: null,
           failures: 0,
           problem: null,
         };
@@ -352,6 +354,7 @@ export class MemoryBackend implements Backend {
             state: made.state,
             rules: made.rules.length,
             flags: made.flags.length,
+            adopted: made.rules.filter(({ adopted }) => adopted).length,
             stale: made.state === 'pending' && !made.unchanged,
           })),
         })),
@@ -414,7 +417,7 @@ export class MemoryBackend implements Backend {
         if (value !== undefined && value !== null) this.settings.set(key, value, null);
         else if (other) this.settings.set(key, null, null);
       }
-      return { backend, layer: 'user', changed: [], file: '/home/ana/.config/skillopt/settings.toml' };
+      return { backend, layer: 'user', changed: [], file: '/home/ana/.config/skillopt/settings.toml', problem: this.backends().find(({ name }) => name === backend)?.problem ?? null };
     },
     'backend accept': ({ providers }) => {
       for (const provider of providers) this.accepted.add(provider);
@@ -422,7 +425,7 @@ export class MemoryBackend implements Backend {
     },
     'backend test': ({ backend }) => {
       const row = this.backends().find(({ name }) => name === backend);
-      const trial = { reply: 'ready', model: row?.model ?? '', took_ms: 1_840, cost_micros: 210, input_tokens: 31, cached_tokens: 0, output_tokens: 1, request_thousandths: 0 };
+      const trial = { reply: 'ready', model: row?.model ?? '', took_ms: 1_840, free: false, cost_micros: 210, input_tokens: 31, cached_tokens: 0, output_tokens: 1, request_thousandths: 0 };
       const failed = row?.problem ?? null;
       return {
         works: failed === null,
@@ -744,6 +747,7 @@ const STATUS: Status = {
   adopted_skills: [],
   has_managed_proposal: true,
   proposal: '20261129-031702',
+  stale: false,
   running: null,
   unfinished: null,
   scheduled: null,
