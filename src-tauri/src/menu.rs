@@ -4,7 +4,7 @@
 use jiff::ZonedDateTime;
 use skillopt_app::Problem;
 use skillopt_app::notices::{WaitingDocument, WaitingProposal};
-use skillopt_app::supervisor::{Overall, ProjectState, SupervisorState};
+use skillopt_app::supervisor::{FirstLine, Overall, ProjectState, SupervisorState};
 
 use crate::display::Display;
 use crate::place::Place;
@@ -116,6 +116,9 @@ impl Face {
         let title = words.say(match state.overall {
             Overall::Asleep => "asleep",
             Overall::Working => "working",
+            Overall::WaitingForReview if matches!(state.first_line, FirstLine::Answers { .. }) => {
+                "waiting_for_answers"
+            }
             Overall::WaitingForReview => "waiting_for_review",
             Overall::Attention => "attention",
             Overall::Paused => "paused",
@@ -321,6 +324,24 @@ pub(crate) mod tests {
             &Words::of_the_session(),
             &ZonedDateTime::now(),
         )
+    }
+
+    #[test]
+    fn what_is_waited_for_is_named() {
+        assert_eq!(
+            face(&[]).title,
+            Words::of_the_session().say("waiting_for_review")
+        );
+        let state = SupervisorState {
+            overall: Overall::WaitingForReview,
+            first_line: FirstLine::Answers {
+                project: "webshop".to_owned(),
+            },
+            ..SupervisorState::nothing_yet()
+        };
+        let words = Words::chosen(skillopt_app::types::Language::English);
+        let face = Face::of(&state, &[], false, &words, &ZonedDateTime::now());
+        assert_eq!(face.title, "Waiting for your answers");
     }
 
     fn orders(entries: &[Entry]) -> Vec<Order> {

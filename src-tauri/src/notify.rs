@@ -143,7 +143,7 @@ impl Card {
                 title: words.fill("notice_answers", &[("project", name)]),
                 body: words.say("notice_answers_body"),
                 buttons: vec![(
-                    words.say("open"),
+                    words.say("answer"),
                     Order::Open(Place::Handoff(project.clone())),
                 )],
                 stays: false,

@@ -16,6 +16,7 @@ use crate::calls::{self, Shell};
 use crate::display::Display;
 use crate::opened;
 use crate::place::Place;
+use crate::words;
 
 /// The one event the front end hears.
 const EVENT: &str = "skillopt";
@@ -95,11 +96,11 @@ pub(crate) fn show(app: &AppHandle, place: &Place) -> tauri::Result<()> {
     WebviewWindowBuilder::new(
         app,
         label,
-        WebviewUrl::App(format!("index.html{}", place.hash()).into()),
+        WebviewUrl::App(format!("index.html{}{}", language(), place.hash()).into()),
     )
     .title("SkillOpt")
     .inner_size(width, height)
-    .min_inner_size(560.0, 420.0)
+    .min_inner_size(480.0, 380.0)
     // The pages are all there is to see; whatever a text of a model leads to is not opened here.
     .on_navigation(is_ours)
     .on_new_window(|_, _| NewWindowResponse::Deny)
@@ -110,6 +111,11 @@ pub(crate) fn show(app: &AppHandle, place: &Place) -> tauri::Result<()> {
     })
     .build()?;
     Ok(())
+}
+
+/// The part of a page's address that tells it the language of the session.
+fn language() -> String {
+    words::spoken().map_or_else(String::new, |spoken| format!("?language={spoken}"))
 }
 
 /// Whether an address is one of the pages that were built in.

@@ -28,7 +28,7 @@ impl Words {
     }
 
     fn in_language(language: &str) -> Self {
-        let text = if language.to_ascii_lowercase().starts_with("zh") {
+        let text = if is_chinese(language) {
             CHINESE
         } else {
             ENGLISH
@@ -242,6 +242,20 @@ impl Words {
             at.strftime("%Y-%m-%d %H:%M").to_string()
         }
     }
+}
+
+/// The language of the session, for pages: their web views ask the system in ways of their own, which differ
+/// from this one. `None` where sessions do not say it like this, and the web view knows better.
+pub(crate) fn spoken() -> Option<&'static str> {
+    let said = language();
+    if said.is_empty() && !cfg!(target_os = "linux") {
+        return None;
+    }
+    Some(if is_chinese(&said) { "zh" } else { "en" })
+}
+
+fn is_chinese(language: &str) -> bool {
+    language.to_ascii_lowercase().starts_with("zh")
 }
 
 /// The language as POSIX sessions say it.

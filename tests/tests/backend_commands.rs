@@ -200,7 +200,9 @@ fn the_list_says_what_is_missing_and_asks_nothing() {
         row("azure_openai")["problem"]["code"],
         "azure_deployment_invalid"
     );
-    assert!(row("qwen")["problem"].is_null());
+    // Whoever runs this may have a server there.
+    let listens = std::net::TcpStream::connect(("localhost", 8000)).is_ok();
+    assert_eq!(row("qwen")["problem"].is_null(), listens);
     assert_eq!(server.asked().len(), 0);
     let text = home.run(&["backend", "list"]).out;
     assert!(text.contains("* openai_compatible"), "{text}");
@@ -208,6 +210,21 @@ fn the_list_says_what_is_missing_and_asks_nothing() {
         text.contains("used as target, optimizer and judge"),
         "{text}"
     );
+}
+
+#[test]
+fn the_list_says_of_a_server_on_this_computer_that_nobody_listens() {
+    let server = StubServer::start();
+    let home = configured(&server);
+    drop(server);
+    let rows = home.run(&["backend", "list", "--json"]).json();
+    let rows = rows.as_array().unwrap();
+    let row = rows.iter().find(|row| row["name"] == "openai_compatible");
+    let row = row.unwrap();
+    assert_eq!(row["problem"]["code"], "model_unavailable", "{row}");
+    // It may be there at any time.
+    assert_eq!(row["problem"]["retry"], "temporary", "{row}");
+    assert_eq!(row["model"], "stub-model");
 }
 
 #[test]

@@ -102,6 +102,14 @@ fn adopting_says_where_the_rules_count_and_who_made_them() {
     let plan = home.run(&["proposal", "adopt", "--plan"]).out;
     assert!(plan.contains("in all your projects"), "{plan}");
     assert!(plan.contains("simulation"), "{plan}");
+    let json = home.run(&["proposal", "adopt", "--plan", "--json"]).json();
+    assert_eq!(json["simulated"], true);
+    assert_eq!(
+        json["read_everywhere"],
+        serde_json::json!([json["documents"][0]["path"]])
+    );
+    // Each is said once, whoever says it.
+    assert_eq!(json["notes"], serde_json::json!([]));
     let tested = home
         .run(&["proposal", "adopt", "--rule", "1", "--validate", "--plan"])
         .out;

@@ -74,6 +74,13 @@ fn every_command_has_a_page_of_the_manual() {
         run.contains("How much money one night may cost") && run.contains("EXIT STATUS"),
         "{run}"
     );
+    let head = run.lines().find(|line| line.starts_with(".TH")).unwrap();
+    let version = concat!("SkillOpt ", env!("CARGO_PKG_VERSION"));
+    assert!(head.contains("sleep") && head.contains(version), "{head}");
+    let (_, synopsis) = run.split_once(".SH SYNOPSIS").unwrap();
+    let (synopsis, _) = synopsis.split_once(".SH").unwrap();
+    assert!(synopsis.contains("[OPTIONS]"), "{synopsis}");
+    assert!(synopsis.lines().all(|line| line.len() < 200), "{synopsis}");
     let none = home.run(&["man", "sleep", "walk", "--json"]);
     assert_eq!(
         (none.code, none.json()["error"].as_str()),

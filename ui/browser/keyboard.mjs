@@ -252,14 +252,14 @@ async function setsUpAProject(chrome, url) {
   await page.getByRole('button', { name: 'Do a dry run' }).click();
   await shows(page, '.card', '6 new sessions, 18 tasks');
   // Without it, nights would stop with the next sign-in.
-  assert.ok(await page.getByLabel('Start with the computer').isChecked());
+  assert.ok(await page.getByLabel('Start with the session').isChecked());
   await page.getByRole('button', { name: 'Done' }).click();
   await shows(page, 'article', 'webshop');
   await page.locator('article a[href^="#/project/"]').first().click();
   await page.getByLabel('Begins at', { exact: true }).waitFor();
   assert.equal(await page.getByLabel('Begins at', { exact: true }).inputValue(), '04:05');
   await page.goto(page.url().replace(/#.*/, '#/settings'));
-  assert.ok(await page.getByLabel('Start with the computer').isChecked());
+  assert.ok(await page.getByLabel('Start with the session').isChecked());
   await close();
 }
 
@@ -269,12 +269,12 @@ async function triesAgainWhatIsRegistered(chrome, url) {
   for (let step = 0; step < 4; step += 1) await page.getByRole('button', { name: 'Next' }).click();
   await page.getByRole('button', { name: 'Do a dry run' }).click();
   await shows(page, '.card', '6 new sessions, 18 tasks');
-  await page.getByLabel('Start with the computer').uncheck();
+  await page.getByLabel('Start with the session').uncheck();
   await page.getByRole('button', { name: 'Done' }).click();
   await shows(page, 'h1', 'Overview');
   await page.goto(page.url().replace(/#.*/, '#/settings'));
   await settled(page);
-  assert.ok(!(await page.getByLabel('Start with the computer').isChecked()));
+  assert.ok(!(await page.getByLabel('Start with the session').isChecked()));
   await close();
 }
 

@@ -205,7 +205,7 @@ async function namesEverythingInItsLanguage(chrome, url) {
     return found;
   };
   // Of projects, files and programs, which are called the same everywhere.
-  const same = /^(\/|~)|^(webshop|release-notes|infra)$|^(mock|anthropic|claude|handoff|openai_compatible|codex|minimax|qwen3:8b|persona-sim)\b|^[0-9a-f]{16}$/;
+  const same = /^(\/|~)|^(webshop|release-notes|infra)$|^(mock|anthropic|claude|handoff|openai_compatible|codex|minimax|qwen|qwen3:8b|persona-sim)\b|^[0-9a-f]{16}$/;
   for (const [route, data] of SCREENS) {
     const english = new Set((await names(route, data, 'en')).map(([, name]) => name));
     const both = (await names(route, data, 'zh')).filter(([, name]) => english.has(name) && !same.test(name));

@@ -4,6 +4,7 @@ import { frames } from './frames.mjs';
 import { hostile } from './hostile.mjs';
 import { keyboard } from './keyboard.mjs';
 import { manners } from './manners.mjs';
+import { newcomer } from './newcomer.mjs';
 import { settings } from './settings.mjs';
 import { screens } from './screens.mjs';
 import { browser, serve } from './window.mjs';
@@ -14,6 +15,7 @@ const steps = {
   keyboard,
   settings,
   manners,
+  newcomer,
   hostile,
   frames,
   screens: (chrome, url) => screens(chrome, url, Boolean(process.env.SKILLOPT_WRITE_PAGES)),

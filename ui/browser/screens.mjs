@@ -49,14 +49,15 @@ const SCREENS = [
   ['handoff', { route: '#/handoff/p-1b88e0d4' }],
   ['first-run', { route: '#/first-run', data: 'empty' }],
   ['first-run-projects', { route: '#/first-run', data: 'empty' }, (page) => forward(page, 1)],
-  ['first-run-models', { route: '#/first-run', data: 'empty' }, (page) => forward(page, 2)],
+  ['first-run-models', { route: '#/first-run', data: 'empty' }, (page) => toTheModels(page)],
   [
     'first-run-dry-run',
     { route: '#/first-run', data: 'empty' },
     async (page) => {
-      await forward(page, 1);
-      await page.locator('.project input').first().check();
-      await forward(page, 3);
+      await toTheModels(page);
+      // By the radio of a simulation: it needs nothing.
+      await page.locator('input[value="mock"]').check();
+      await forward(page, 2);
       await page.locator('.page > div:not(.row) > button').click();
       await page.locator('.card').waitFor();
     },
@@ -91,6 +92,13 @@ async function forward(page, steps) {
     await page.waitForFunction((text) => document.querySelector('h1')?.innerText !== text, before);
     await settled(page);
   }
+}
+
+/** To the third step, with a project: without one it does not go on. */
+async function toTheModels(page) {
+  await forward(page, 1);
+  await page.locator('.project input').first().check();
+  await forward(page, 1);
 }
 
 /** Every picture that is kept is shown on a page, and no other is kept. */

@@ -80,7 +80,7 @@ async function findsAProjectThatMoved(chrome, url) {
 async function showsWhatWasFoundOfEachAgent(chrome, url) {
   for (const [language, words] of [
     ['en', ['48 sessions of this project', '164 sessions: This session belongs to another project.', 'It deletes sessions after 30 days.', 'Its folders hold no session.', 'Not on this computer: Cursor']],
-    ['zh', ['本项目 48 个会话', '164 个会话: 这个会话属于另一个项目。', '它会在 30 天后删除会话。', '它的文件夹中没有会话。', '这台电脑上没有：Cursor']],
+    ['zh', ['本项目 48 个会话', '164 个会话：这个会话属于另一个项目。', '它会在 30 天后删除会话。', '它的文件夹中没有会话。', '这台电脑上没有：Cursor']],
   ]) {
     const { page, close } = await open(chrome, url, { route: '#/project/p-7f3a91c2', language });
     await settled(page);

@@ -11,7 +11,9 @@ use skillopt_core::call::Side;
 use skillopt_models::path::{PathOptions, Roles};
 use skillopt_models::roles::judge;
 use skillopt_models::trial::{self, Trial};
-use skillopt_models::{Backend, Prices, Surroundings, Terms, catalogue, handoff_folder, terms};
+use skillopt_models::{
+    Backend, Prices, Surroundings, Terms, catalogue, handoff_folder, local, terms,
+};
 use skillopt_settings::{Layer, Layers, Row, Settings};
 use skillopt_store::projects::{self, Project};
 use skillopt_store::scheduled;
@@ -48,7 +50,8 @@ pub struct BackendRow {
     pub model: String,
     /// Its address or program; empty when that is not known.
     pub address: String,
-    /// Why it cannot be used as things are; `None` when it can, as far as that is known without asking.
+    /// Why it cannot be used as things are; `None` when it can, as far as that is known without asking. A
+    /// server on this computer that does not listen cannot, which may be over at any time.
     pub problem: Option<Problem>,
     /// What has to be agreed to before nights ask it; `None` when nothing has, or when it cannot be used.
     pub terms: Option<Terms>,
@@ -62,7 +65,8 @@ pub struct BackendRow {
     pub key: &'static str,
 }
 
-/// Lists every backend and what is missing for it. Asks no model.
+/// Lists every backend and what is missing for it. Asks no model; of servers on this computer it is looked
+/// whether they are there.
 pub async fn list(app: &App, input: ListInput) -> Result<Vec<BackendRow>, Problem> {
     let around = Around::with_judge(app, input.project).await?;
     let mut rows = Vec::new();
@@ -71,7 +75,10 @@ pub async fn list(app: &App, input: ListInput) -> Result<Vec<BackendRow>, Proble
         let sides: Vec<Side> = uses.iter().flat_map(|used| used.sides.clone()).collect();
         let made = around.make(entry.name, uses.first().copied()).await;
         let (backend, problem) = match made {
-            Ok(backend) => (Some(backend), None),
+            Ok(backend) => {
+                let silent = local::silence(&backend.id().address).await;
+                (Some(backend), silent)
+            }
             Err(problem) => (None, Some(problem)),
         };
         let id = backend.as_ref().map(|backend| backend.id());

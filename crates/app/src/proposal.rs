@@ -1,7 +1,7 @@
 //! Proposals in the morning: list, show, adopt, reject, take back.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -449,6 +449,10 @@ pub struct AdoptOutput {
     pub documents: Vec<PlannedDocument>,
     /// Things to know.
     pub notes: Vec<String>,
+    /// A built-in simulation made and scored these rules, not a model.
+    pub simulated: bool,
+    /// Paths of the documents that agents read in all projects, not only in this one.
+    pub read_everywhere: Vec<String>,
     /// The verdict on a subset that was tested.
     pub validated: Option<Vec<(Agent, Decision)>>,
     /// What was written; empty when only planned, or when the test did not show an improvement.
@@ -474,6 +478,10 @@ pub async fn adopt(app: &App, input: AdoptInput) -> Result<Box<AdoptOutput>, Pro
         staging_dir: proposal.dir,
         documents: planned.documents.clone(),
         notes: planned.notes.clone(),
+        simulated: targets
+            .iter()
+            .any(|target| target.detail.get("simulated") == Some(&Value::Bool(true))),
+        read_everywhere: outside(&context, &planned.documents),
         validated: None,
         receipts: Vec::new(),
         adopted: false,
@@ -491,9 +499,6 @@ pub async fn adopt(app: &App, input: AdoptInput) -> Result<Box<AdoptOutput>, Pro
             .to_owned(),
         );
     }
-    output
-        .notes
-        .extend(to_know(&context, &planned.documents, &targets));
     let mut worth_it = true;
     // A plan shows and spends nothing.
     if input.validate && planned.is_untested() && !input.plan_only {
@@ -522,35 +527,17 @@ pub async fn adopt(app: &App, input: AdoptInput) -> Result<Box<AdoptOutput>, Pro
     Ok(Box::new(output))
 }
 
-/// What to know of these documents before they are written.
-fn to_know(
-    context: &Context,
-    documents: &[PlannedDocument],
-    targets: &[ProposalTarget],
-) -> Vec<String> {
-    let mut notes = Vec::new();
-    if targets
+/// Paths of the documents that lie outside the project.
+fn outside(context: &Context, documents: &[PlannedDocument]) -> Vec<String> {
+    let root = Path::new(&context.project.root);
+    documents
         .iter()
-        .any(|target| target.detail.get("simulated") == Some(&Value::Bool(true)))
-    {
-        notes.push(
-            "A built-in simulation made and scored these rules, not a model; read them with care."
-                .to_owned(),
-        );
-    }
-    for document in documents {
-        let root = std::path::Path::new(&context.project.root);
-        let inside = [&document.path, &document.real_path]
-            .iter()
-            .any(|path| std::path::Path::new(path).starts_with(root));
-        if !inside {
-            notes.push(format!(
-                "{} is read in all your projects, not only in this one.",
-                document.path
-            ));
-        }
-    }
-    notes
+        .filter(|document| {
+            let places = [&document.path, &document.real_path];
+            !places.iter().any(|path| Path::new(path).starts_with(root))
+        })
+        .map(|document| document.path.clone())
+        .collect()
 }
 
 /// What is rejected.

@@ -65,11 +65,18 @@ pub(crate) fn page(mut program: Command, words: &[String]) -> Option<std::io::Re
     Some(render(command, words.is_empty()))
 }
 
-fn render(command: Command, whole: bool) -> std::io::Result<String> {
+fn render(mut command: Command, whole: bool) -> std::io::Result<String> {
     let mut page = Vec::new();
+    // With every flag the synopsis of a night would be a page by itself; they all stand below it.
+    let usage = command.render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ").to_owned();
     // What `-h` leaves out would stand here without a word about it.
-    let command = command.mut_args(|arg| arg.hide_short_help(false));
-    Man::new(command).render(&mut page)?;
+    let command = command
+        .override_usage(usage)
+        .mut_args(|arg| arg.hide_short_help(false));
+    Man::new(command)
+        .source(concat!("SkillOpt ", env!("CARGO_PKG_VERSION")))
+        .render(&mut page)?;
     let mut page = String::from_utf8_lossy(&page).into_owned();
     section(&mut page, "EXIT STATUS", EXIT_STATUS);
     if whole {

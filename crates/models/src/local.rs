@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use serde::Serialize;
+use skillopt_core::Problem;
 use skillopt_store::Clock;
 
 use crate::cancel::CancelToken;
@@ -72,6 +73,21 @@ async fn at(port: u16, clock: Arc<dyn Clock>, cancel: &CancelToken) -> Option<Lo
     })
 }
 
+/// Why a server cannot be asked that would be on this computer: nobody listens there. `None` when somebody
+/// does, and for any other address, which is not looked at.
+pub async fn silence(address: &str) -> Option<Problem> {
+    let (host, port) = Address::parse(address).ok()?.on_this_computer()?;
+    let listening = tokio::net::TcpStream::connect((host.as_str(), port));
+    match tokio::time::timeout(PATIENCE, listening).await {
+        Ok(Ok(_)) => None,
+        Ok(Err(_)) | Err(_) => Some(Problem::temporary(
+            "model_unavailable",
+            format!("No model server answers at {address}."),
+            "Start it there, or set models.endpoint to where it is.",
+        )),
+    }
+}
+
 fn name(owner: &str, port: u16) -> &'static str {
     match (owner, port) {
         ("llamacpp", _) => "llama.cpp",
@@ -89,6 +105,22 @@ fn name(owner: &str, port: u16) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn only_on_this_computer_it_is_known_without_asking_that_nobody_listens() {
+        let server = tokio::net::TcpListener::bind(("127.0.0.1", 0))
+            .await
+            .unwrap();
+        let address = format!("http://{}/v1", server.local_addr().unwrap());
+        assert_eq!(silence(&address).await, None);
+        drop(server);
+        let problem = silence(&address).await.unwrap();
+        assert_eq!(problem.code, "model_unavailable");
+        assert!(problem.message.contains(&address), "{}", problem.message);
+        for elsewhere in ["https://api.example.org/v1", "/usr/bin/claude", ""] {
+            assert_eq!(silence(elsewhere).await, None, "{elsewhere}");
+        }
+    }
 
     #[test]
     fn a_server_is_named_by_what_it_says_and_else_by_its_port() {

@@ -59,8 +59,10 @@ pub(super) async fn deliver(card: Card, orders: UnboundedSender<Order>) -> Resul
             Timeout::Default
         });
     let buttons = card.buttons;
-    if let Some((label, _)) = buttons.first() {
-        notification.action("default", label);
+    // What a click on the card does. Some servers show it beside the buttons, where one of them would stand
+    // twice if it had its name.
+    if !buttons.is_empty() {
+        notification.action("default", &card.title);
     }
     for (number, (label, order)) in buttons.iter().enumerate() {
         notification.action(&key(number, order), label);

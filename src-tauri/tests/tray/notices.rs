@@ -115,7 +115,7 @@ fn what_is_out_of_date_is_not_offered_for_adoption() {
         .iter()
         .map(|(_, label)| label.as_str())
         .collect();
-    assert_eq!(labels, ["Review…", "Review…", "Reject"]);
+    assert_eq!(labels, ["1 proposal", "Review…", "Reject"]);
     let menu = tray.labels();
     assert!(
         menu.iter().any(|label| label.ends_with("/Reject")),
@@ -137,7 +137,7 @@ fn a_night_that_waits_for_answers_is_in_the_menu_and_its_entry_opens_the_questio
     let tray = TrayHost::serve(session.address());
     let _app = person.start_with(&session, &["--quiet"], &[("DISPLAY", screen.display())]);
     until("the face of a decision", || {
-        tray.title().contains("review").then_some(())
+        tray.title().contains("answers").then_some(())
     });
     let menu = tray.labels();
     assert_eq!(menu[0], format!("{PROJECT} waits for your answers"));

@@ -195,6 +195,14 @@ documents: Array<PlannedDocument>,
  */
 notes: Array<string>, 
 /**
+ * A built-in simulation made and scored these rules, not a model.
+ */
+simulated: boolean, 
+/**
+ * Paths of the documents that agents read in all projects, not only in this one.
+ */
+read_everywhere: Array<string>, 
+/**
  * The verdict on a subset that was tested.
  */
 validated: Array<[Agent, Decision]> | null, 
@@ -344,7 +352,8 @@ model: string,
  */
 address: string, 
 /**
- * Why it cannot be used as things are; `None` when it can, as far as that is known without asking.
+ * Why it cannot be used as things are; `None` when it can, as far as that is known without asking. A
+ * server on this computer that does not listen cannot, which may be over at any time.
  */
 problem: Problem | null, 
 /**

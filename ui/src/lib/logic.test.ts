@@ -3,19 +3,25 @@ import { describe, expect, it, vi } from 'vitest';
 import stages from '../../../crates/cli/src/show/stage.rs?raw';
 import page from '../../../docs/errors.md?raw';
 import settingsPage from '../../../docs/settings.md?raw';
+import catalogue from '../../../crates/models/src/catalogue.rs?raw';
+import miner from '../../../crates/sleep/src/mine.rs?raw';
 import reasons from '../../../crates/transcripts/src/reason.rs?raw';
 
-import type { Rule } from '../backend';
+import type { Rule, StageRow, TargetReport } from '../backend';
 import { asProblem } from '../backend';
-import { decision, delta } from '../backend/memory/proposals';
+import { decision, delta, NO_SPEND } from '../backend/memory/proposals';
 import { clock, ofClock } from './clock';
+import { overAt, verdictOf } from './ended';
+import { bodyInWords, kindInWords } from './event';
 import { bytes, duration, fileName, minutes, money, monthOf, run, score, time } from './format';
 import { Heights } from './heights';
 import { isTyping, press } from './keys';
 import { address, parse, type Route } from './route';
 import { ruleOfLine } from './rules';
-import { asText } from './settings';
-import { en } from './strings/en';
+import { pieces } from './said';
+import { asText, needsNoSentence } from './settings';
+import { parts, partsByKind } from './shared';
+import { en, type Strings } from './strings/en';
 import { zh } from './strings/zh';
 import { stageInWords } from './stage';
 import { verdict } from './verdict';
@@ -198,12 +204,13 @@ describe('words', () => {
     };
     // Titles of problems, reasons, and what settings mean are only there where the engine's sentence is in another language.
     const own = { problem: null, reason: null, about: null };
-    compare({ ...en, ...own }, { ...zh, ...own }, 'strings');
+    const alike = (words: Strings): object => ({ ...words, ...own, night: { ...words.night, endedAs: null }, backend: { ...words.backend, about: null }, settings: { ...words.settings, subject: null } });
+    compare(alike(en), alike(zh), 'strings');
     expect(zh.review.adopt).not.toBe(en.review.adopt);
   });
   it('are all used', () => {
     // Tables are read by keys that only the engine knows.
-    const tables = new Set(['field', 'choice', 'problem', 'reason', 'about', 'stage.does', 'locale']);
+    const tables = new Set(['field', 'choice', 'problem', 'reason', 'about', 'stage.does', 'night.because', 'settings.subject', 'locale']);
     const pages = Object.entries(import.meta.glob(['../**/*.svelte', '../**/*.ts'], { query: '?raw', import: 'default', eager: true }));
     const text = pages.filter(([name]) => !/\/strings\/|\.test\./.test(name)).map(([, source]) => source as string).join('\n');
     const unused: string[] = [];
@@ -240,6 +247,16 @@ describe('words', () => {
       expect(Object.keys(words.choice).filter((key) => !keys.includes(key))).toEqual([]);
     }
   });
+  it('name every backend, and no other', () => {
+    const named = [...catalogue.matchAll(/Entry::new\(\s*"([a-z_-]+)"/g)].map(([, name]) => name!);
+    expect(named.length).toBeGreaterThan(12);
+    expect(Object.keys(zh.backend.about).sort()).toEqual(named.sort());
+  });
+  it('say why a request cannot be replayed, whatever the reason', () => {
+    const named = [...miner.matchAll(/=> "((?:needs|no|too) [a-z]+)"/g)].map(([, words]) => words!);
+    expect(named.length).toBe(4);
+    for (const words of [en, zh]) expect(Object.keys(words.night.because).sort()).toEqual(named.sort());
+  });
   it('name every problem of the page of errors, and no other', () => {
     const codes = [...page.matchAll(/^\| `([a-z_]+)`/gm)].map(([, code]) => code!);
     expect(codes.length).toBeGreaterThan(100);
@@ -263,6 +280,75 @@ describe('times of day', () => {
     expect([clock(3, 7), clock(0, 0), clock(23, 59)]).toEqual(['03:07', '00:00', '23:59']);
     expect(['03:07', '3:07', ' 23:59 ', '00:00'].map(ofClock)).toEqual([[3, 7], [3, 7], [23, 59], [0, 0]]);
     expect(['', '24:00', '12:60', '12', '12:5', 'noon', '-1:30', '1:2:3'].map(ofClock).filter(Boolean)).toEqual([]);
+  });
+});
+
+describe('what settings are called', () => {
+  it('says nothing twice, and names no word that is called otherwise in the list', () => {
+    expect(needsNoSentence('changes.skill', en)).toBe(true);
+    expect(needsNoSentence('desktop.language', zh)).toBe(true);
+    expect(needsNoSentence('reads.exclude', en)).toBe(false);
+    for (const [key, names] of Object.entries(en.choice)) expect(Object.keys(zh.choice[key] ?? {}).sort(), key).toEqual(Object.keys(names ?? {}).sort());
+  });
+});
+
+describe('sentences', () => {
+  it('have their commands apart from their words', () => {
+    expect(pieces('See `skillopt handoff`, or `skillopt log`.')).toEqual(['See ', 'skillopt handoff', ', or ', 'skillopt log', '.']);
+    expect(pieces('One ` alone')).toEqual(['One ` alone']);
+    expect(pieces('')).toEqual(['']);
+  });
+  it('of events are names with their values', () => {
+    expect(kindInWords('models/answered_by')).toBe('models: answered by');
+    expect(bodyInWords({ asked: 'haiku', answered_by: 'x', none: null, scores: [0.5, 1], deep: { a_b: true, c: [{ d: 1 }] }, empty: [] })).toBe(
+      'asked: haiku; answered by: x; scores: 0.5, 1; deep a b: true; deep c 0 d: 1',
+    );
+    expect(bodyInWords('text')).toBe('text');
+    expect(bodyInWords(Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`k${at}`, 'v'.repeat(90)]))).length).toBeLessThan(402);
+  });
+});
+
+describe('questions', () => {
+  const head = 'one\ntwo\nthree\n';
+  const tail = '\nfour\nfive\nsix';
+  it('are shown by what is their own', () => {
+    expect(parts([`${head}a${tail}`, `${head}b\nc${tail}`])).toEqual([
+      { before: 'one\ntwo\nthree', own: 'a', after: 'four\nfive\nsix' },
+      { before: 'one\ntwo\nthree', own: 'b\nc', after: 'four\nfive\nsix' },
+    ]);
+  });
+  it('are whole where there is nothing to compare, or nothing left', () => {
+    expect(parts([`${head}a`])).toEqual([{ before: '', own: `${head}a`, after: '' }]);
+    expect(parts(['a\nb', 'a\nc']).map(({ own }) => own)).toEqual(['a\nb', 'a\nc']);
+    expect(parts([head, head]).map(({ own }) => own)).toEqual([head, head]);
+    expect(parts([])).toEqual([]);
+  });
+  it('are compared with those of their kind, and keep their order', () => {
+    const of = (kind: string, own: string): { kind: string; prompt: string } => ({ kind, prompt: `${kind}\n${head}${own}` });
+    const all = partsByKind([of('judge', 'a'), of('attempt', 'b'), of('judge', 'c')]);
+    expect(all.map(({ parts: { own } }) => own)).toEqual(['a', `attempt\n${head}b`, 'c']);
+  });
+});
+
+describe('a night', () => {
+  const stage = (position: number, planned_at: string, more: Partial<StageRow> = {}): StageRow => ({
+    name: `s${position}`, position, state: 'planned', output: null, planned_at, done_at: null, calls: { fresh: 1 }, done: true, spend: NO_SPEND, ...more,
+  });
+  it('has a stage of questions over when the next begins', () => {
+    const stages = [stage(2, '2026-11-29T00:02:00Z', { done: false }), stage(0, '2026-11-29T00:00:00Z'), stage(1, '2026-11-29T00:01:00Z')];
+    const night = { stages, ended_at: '2026-11-29T00:09:00Z' };
+    expect(overAt(stages[1]!, night)).toBe('2026-11-29T00:01:00Z');
+    expect(overAt(stages[2]!, night)).toBe('2026-11-29T00:02:00Z');
+    expect(overAt(stages[0]!, night)).toBeNull();
+    expect(overAt({ ...stages[0]!, done: true }, night)).toBe('2026-11-29T00:09:00Z');
+  });
+  it('says of a document what the command line says', () => {
+    const target: TargetReport = { id: 'x', agent: 'claude', kind: 'memory', path: 'CLAUDE.md', n_validation: 0, sentence: '', decision: null, applied: [], rejected: [], unmatched: [], unreadable: false, flags: [], not_staged: null };
+    const edit = { op: 'add', content: 'a', anchor: '', rationale: '', tasks: [], turns: [] } as TargetReport['applied'][number];
+    expect(verdictOf(target, en.verdict)).toBe('Nothing to change: no training task failed.');
+    expect(verdictOf({ ...target, unmatched: [[edit, 'duplicate']] }, en.verdict)).toBe('The proposed edits could not be applied.');
+    expect(verdictOf({ ...target, unreadable: true }, en.verdict)).toContain('could not be read');
+    expect(verdictOf({ ...target, rejected: [edit] }, en.verdict)).toBe('Not tested on held-out tasks.');
   });
 });
 

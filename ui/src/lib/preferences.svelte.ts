@@ -23,6 +23,11 @@ function keep(name: string, value: string): void {
   }
 }
 
+/** The language of the session: what the shell has said of it, or else what the web view thinks. */
+function ofTheSession(): string {
+  return new URLSearchParams(location.search).get('language') ?? navigator.language.toLowerCase();
+}
+
 class Preferences {
   theme = $state<Theme>('system');
   language = $state<Language>('en');
@@ -39,7 +44,7 @@ class Preferences {
   /** Takes over what the settings `desktop.theme` and `desktop.language` say. */
   follow(theme: string, language: string): void {
     this.theme = theme === 'light' || theme === 'dark' ? theme : 'system';
-    const spoken = language === 'system' ? navigator.language.toLowerCase() : language;
+    const spoken = language === 'system' ? ofTheSession() : language;
     this.language = spoken.startsWith('zh') ? 'zh' : 'en';
     keep('theme', theme);
     keep('language', language);

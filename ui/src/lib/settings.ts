@@ -1,9 +1,28 @@
 /** Reading settings by their names, and writing them. */
 import { backend, type JsonValue, type SettingRow } from '../backend';
+import type { Strings } from './strings/en';
 
 /** The value that holds; `undefined` when this version has no such setting. */
 export function setting(rows: SettingRow[], key: string): JsonValue | undefined {
   return rows.find((row) => row.key === key)?.value;
+}
+
+/** Settings whose label says what the engine's sentence says. */
+const SAID_BY_THEIR_LABEL = new Set([
+  'changes.skill',
+  'changes.memory',
+  'changes.preferences',
+  'gate.no_regression',
+  'gate.min_validation_tasks',
+  'spends.max_calls_per_night',
+  'spends.max_minutes_per_night',
+  'spends.max_tokens_per_night',
+  'spends.max_cost_per_night',
+]);
+
+/** Whether the engine's sentence on a setting would only repeat its label, or name words that are called otherwise here. */
+export function needsNoSentence(key: string, words: Strings): boolean {
+  return SAID_BY_THEIR_LABEL.has(key) || words.choice[key] !== undefined;
 }
 
 /** A value as the text that `config set` takes. */

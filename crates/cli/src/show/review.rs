@@ -310,6 +310,19 @@ pub(crate) fn adopted(adopted: &AdoptOutput, out: &mut String) -> std::fmt::Resu
     for note in &adopted.notes {
         writeln!(out, "{}", plain(note))?;
     }
+    if adopted.simulated {
+        writeln!(
+            out,
+            "A built-in simulation made and scored these rules, not a model; read them with care."
+        )?;
+    }
+    for path in &adopted.read_everywhere {
+        writeln!(
+            out,
+            "{} is read in all your projects, not only in this one.",
+            plain(path)
+        )?;
+    }
     for document in &adopted.documents {
         if document.under_version_control {
             writeln!(out, "{}: {EVERYONES}", plain(&document.real_path))?;

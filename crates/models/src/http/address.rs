@@ -113,6 +113,13 @@ impl Address {
             .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
     }
 
+    /// Host and port to connect to, when it is this computer.
+    pub(crate) fn on_this_computer(&self) -> Option<(String, u16)> {
+        let host = self.base.host_str().filter(|_| self.is_loopback())?;
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        Some((bare.to_owned(), self.base.port_or_known_default()?))
+    }
+
     /// Whether it is this computer.
     #[must_use]
     pub fn is_loopback(&self) -> bool {

@@ -1,4 +1,6 @@
 /** Every text of the window, in English. Other languages have the same shape. */
+import type { NightOutcome } from '../../backend';
+import { AGENTS } from '../../backend/interface';
 
 const many = (count: number, one: string, several: string): string =>
   `${count} ${count === 1 ? one : several}`;
@@ -23,6 +25,8 @@ export const en = {
     help: 'Keyboard shortcuts',
     filter: 'Filter',
     copied: 'Copied.',
+    colon: ': ',
+    comma: ', ',
   },
   time: { now: 'just now' },
   verdict: {
@@ -33,11 +37,14 @@ export const en = {
       `Worse on ${losses} of ${tasks} held-out tasks.`,
     unknown: 'Too few tasks to tell; the evidence is kept.',
     untested: 'Not tested on held-out tasks.',
+    nothingFailed: 'Nothing to change: no training task failed.',
+    notApplied: 'The proposed edits could not be applied.',
+    unreadable: 'The optimizer’s reply could not be read.',
     gateOff: 'Not compared: the gate was off.',
     scores: (before: string, after: string): string => `${before} → ${after}`,
     counts: (wins: number, losses: number, ties: number): string =>
       `${wins} better, ${losses} worse, ${ties} the same`,
-    simulated: 'The scores come from a built-in simulation, not from a model.',
+    simulated: 'A built-in simulation made and scored these rules, not a model; read them with care.',
   },
   state: {
     pending: 'New',
@@ -100,6 +107,7 @@ export const en = {
     trendNone: 'no scores yet',
     spend: 'This month',
     spendOf: (spent: string, nights: number): string => `${spent} in ${many(nights, 'night', 'nights')}`,
+    nothingSpent: (nights: number): string => `${many(nights, 'night', 'nights')}, nothing spent`,
     spendCap: (cap: string): string => `at most ${cap} a night`,
     noCap: 'no limit in money',
     runNow: 'Run now',
@@ -167,6 +175,7 @@ export const en = {
     rolledBackState: 'Adopted and taken back.',
     supersededState: 'A newer proposal took its place.',
     changed: 'The file has changed since this was proposed. It cannot be adopted; the next night looks at it again.',
+    everywhere: (path: string): string => `${path} is read in all your projects, not only in this one.`,
     team: 'Under version control: the change is everyone’s once you commit it. Nothing is committed for you.',
     subset: 'The gate has not seen this choice of rules.',
     validate: 'Test it first',
@@ -187,7 +196,8 @@ export const en = {
     youSaid: 'You said',
     because: 'Why',
     quotesGone: 'Your words were deleted with the evidence; the rule stays.',
-    turns: (count: number): string => `${many(count, 'turn', 'turns')} of your sessions`,
+    turns: (turns: number, sessions: number): string => `${many(turns, 'turn', 'turns')} in ${many(sessions, 'session', 'sessions')}`,
+    ofSession: (session: string, turns: number): string => `session ${session}: ${many(turns, 'turn', 'turns')}`,
     rejectedBefore: 'You rejected this rule before',
     nowThere: 'Now there',
     diff: 'What would change',
@@ -261,6 +271,16 @@ export const en = {
     slices: (train: number, validation: number, test: number): string =>
       `${train} to learn from, ${validation} held out, ${test} for the final test`,
     notReplayable: 'Not replayable',
+    /** Why a request cannot be replayed, by the engine's name for it. */
+    because: {
+      'needs files': 'it needs files of the project',
+      'needs tools': 'it needs tools',
+      'no criterion': 'nothing you said tells a good answer from a bad one',
+      'too short': 'it is too short to be a request',
+    } as Record<string, string>,
+    questions: (count: number): string => `${count === 1 ? '1 question waits' : `${count} questions wait`} for an answer.`,
+    /** How a night ended; the engine's own sentence is English and needs none. */
+    endedAs: {} as Partial<Record<NightOutcome, (tried: number) => string>>,
     notes: 'Notes',
     edits: 'What was tried',
     edit: { applied: 'let in', rejected: 'did not help', untested: 'untested', unmatched: 'not applied' },
@@ -330,6 +350,7 @@ export const en = {
     time: 'Begins at',
     timeText: 'The time of day at which a night begins, local time.',
     one: 'One per line',
+    auto: 'Automatic',
     on: 'On',
     off: 'Off',
     show: 'All settings of this group',
@@ -401,7 +422,7 @@ export const en = {
     'spends.max_calls_per_night': 'Calls per night',
     'spends.max_minutes_per_night': 'Minutes per night',
     'spends.max_tokens_per_night': 'Tokens per night',
-    'spends.max_cost_per_night': 'Money per night (0: no limit)',
+    'spends.max_cost_per_night': 'US dollars per night (0: no limit)',
     'desktop.notifications': 'Notifications',
     'desktop.language': 'Language',
     'desktop.silent_hours': 'Hours without notifications',
@@ -414,6 +435,8 @@ export const en = {
   choice: {
     'desktop.language': { system: 'As the session', en: 'English', zh: '简体中文' },
     'desktop.tray_icon': { auto: 'As the desktop says', light: 'Light', dark: 'Dark' },
+    'reads.source': { auto: 'All agents that are found', 'reference-auto': 'As the reference system chooses', ...AGENTS },
+    'models.backend': { mock: 'mock (a simulation)', handoff: 'handoff (you answer)' },
     'gate.mode': { strict: 'Only what is better is proposed', off: 'Nothing is compared' },
     'desktop.theme': { system: 'As the desktop', light: 'Light', dark: 'Dark' },
     'desktop.notifications': { all: 'All', decisions: 'Only decisions and questions', off: 'None' },
@@ -451,8 +474,8 @@ export const en = {
     notifications: 'Notifications',
     notificationsText: 'What they say is also in the menu of the tray and in this window.',
     starting: 'Start',
-    startup: 'Start with the computer',
-    startupText: 'Nights only run while the app is running.',
+    startup: 'Start with the session',
+    startupText: 'Nights begin by themselves while the app or `skillopt daemon` runs.',
     data: 'Data',
     dataText: 'Everything SkillOpt keeps, on this computer only.',
     size: { database: 'Database', copies: 'Copies', staging: 'Proposals', backups: 'Backups', handoff: 'Hand-off', log: 'Log', total: 'Together' },
@@ -475,7 +498,17 @@ export const en = {
     check: 'Check this computer',
     checkText: 'Whether everything a night needs is there.',
     healthy: 'A night would work.',
+    /** What was checked, by the engine's name for it, which is English and needs no other. */
+    subject: {} as Record<string, string | undefined>,
+    sessionsOf: (agent: string): string => `sessions of ${agent}`,
     tonight: (what: string): string => `Tonight would ${what}`,
+  },
+  /** Who answers. */
+  backend: {
+    simulates: 'Simulation',
+    asksYou: 'You answer',
+    /** What each is; the engine's own sentence is English and needs none. */
+    about: {} as Record<string, string | undefined>,
   },
   deletion: {
     title: 'Delete',
@@ -536,12 +569,14 @@ export const en = {
     hourText: 'Nights begin at this time of day, when the computer is awake, on power and on a network that allows it.',
     dryText: 'What a night would do now, at no cost. Nothing is asked and nothing is written.',
     dryRun: 'Do a dry run',
-    dryNone: 'No project is chosen: go back and tick one, or add it later.',
     autostartText: 'SkillOpt waits in the tray after you sign in. Without this, no night begins until you start it yourself.',
     finish: 'Done',
     next: 'Next',
     previous: 'Back',
     chosen: (count: number): string => `${count} chosen`,
+    chooseProject: 'Choose at least one project first.',
+    notReady: (backend: string): string => `${backend} cannot answer yet: see what it needs, or choose another one.`,
+    agreeFirst: 'Agree to that first, or choose another one.',
     saving: 'Saving…',
   },
   handoff: {
@@ -549,6 +584,7 @@ export const en = {
     of: (name: string): string => `Questions of ${name}`,
     text: 'A night waits for answers. Copy each question to whoever answers, and paste the answer, or give each answer as a file named by its question, such as 4f0c2e9a71b3d658.md.',
     copy: 'Copy the question',
+    same: (lines: number): string => `${many(lines, 'line', 'lines')} that all these questions share`,
     question: (id: string): string => `Question ${id}`,
     answer: (id: string): string => `Answer to ${id}`,
     save: 'Save the answer',
