@@ -124,7 +124,7 @@ fn what_is_asked_for_wrongly_ends_as_wrong_usage() {
     assert_eq!(home.run(&["project", "add"]).code, 0);
     let odd = home.path().join("odd");
     fs::create_dir(&odd).unwrap();
-    fs::write(odd.join("config.json"), "{").unwrap();
+    fs::write(odd.join("state.json"), "{").unwrap();
     for (words, code) in [
         (&["pause", "a while"][..], "pause_unreadable"),
         (

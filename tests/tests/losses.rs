@@ -1,5 +1,6 @@
 //! What somebody found who tried to make the program lose things, pay twice, or keep secrets.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(clippy::disallowed_methods, reason = "a test writes its own files")]
 
 use std::fs;
@@ -34,7 +35,11 @@ fn a_session_file_whose_name_is_no_text_takes_part_in_a_night() {
     let home = Home::with_sample(PROGRAM);
     let sessions = sessions(&home);
     for (number, session) in sessions.iter().enumerate() {
-        let name = [&[0xff, 0xfe, b'a' + number as u8][..], b".jsonl"].concat();
+        let name = [
+            &[0xff, 0xfe, b'a' + u8::try_from(number).unwrap()][..],
+            b".jsonl",
+        ]
+        .concat();
         fs::rename(session, session.with_file_name(OsStr::from_bytes(&name))).unwrap();
     }
     let ran = home.run(&["sleep", "run", "--json"]);

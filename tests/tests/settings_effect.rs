@@ -725,6 +725,8 @@ fn notices(home: &Home, words: &[&str]) -> String {
         running: None,
         last: None,
         pending: 0,
+        stale: 0,
+        cron: None,
         failures: ATTENTION_AFTER,
         problem: None,
     };

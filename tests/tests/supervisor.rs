@@ -400,7 +400,7 @@ async fn an_end_that_cannot_be_written_down_is_told_as_long_as_it_cannot() {
     let place = Place::new();
     place.register();
     let database = rusqlite::Connection::open(place.app().paths.database()).expect("the database");
-    let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON scheduled_night \
+    let refuse = "CREATE TRIGGER refuse BEFORE UPDATE OF outcome ON scheduled_night \
                   BEGIN SELECT RAISE(ABORT, 'nothing more fits'); END;";
     database.execute_batch(refuse).expect("a trigger");
     let supervisor = Supervisor::start(place.app(), launch("/bin/false"));
@@ -566,7 +566,9 @@ async fn whoever_asked_for_a_night_hears_why_it_could_not_begin() {
     assert_eq!(row.state, State::Open);
     assert_eq!(row.needs.as_deref(), Some("terms_not_accepted"));
     supervisor.poke();
-    let state = until(&supervisor, needed).await;
+    // It is written down before its process is gone.
+    let over = |state: &SupervisorState| needed(state) && only(state).running.is_none();
+    let state = until(&supervisor, over).await;
     assert_eq!(state.overall, Overall::Attention, "{state:#?}");
     // Once they have agreed, nothing is wanted of them any more.
     let agreed = AcceptInput {

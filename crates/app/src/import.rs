@@ -70,6 +70,14 @@ pub async fn run(app: &App, input: ImportInput) -> Result<Imported, Problem> {
             "Name the folder of the reference system with --from.",
         ));
     }
+    let there = |name: &str| from.join(name).symlink_metadata().is_ok();
+    if !there("config.json") && !there("state.json") {
+        return Err(Problem::refused(
+            "import_not_found",
+            format!("{} has neither config.json nor state.json.", from.display()),
+            "Name the folder of the reference system with --from.",
+        ));
+    }
     // Both files are read before anything is taken over: a broken one leaves everything as it is.
     let mut notes = Vec::new();
     let config = from.join("config.json");

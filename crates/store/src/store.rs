@@ -329,8 +329,13 @@ impl Store {
 /// start would find it whole and take it for committed. The next transaction is written in its place, and
 /// no flush is needed for that.
 fn overwrite_failed(connection: &Connection) {
-    // Should this fail as well, the next commit of this process does it.
-    let _ = connection.execute("UPDATE meta SET value = value WHERE key = 'written_by'", []);
+    // Something has to change: what is written as it was is not written. Should this fail as well, the next
+    // commit of this process does it.
+    let _ = connection.execute(
+        "INSERT INTO meta (key, value) VALUES ('failed_flushes', '1') ON CONFLICT (key)
+             DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT)",
+        [],
+    );
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ fn whoever_takes_the_first_steps_has_nights_after_the_next_sign_in() {
         window.wait_for(&format!("Step {step} of 5"));
         window.press("Next");
     }
-    window.wait_for("Start with the computer");
+    window.wait_for("Start with the session");
     assert!(!entry.exists(), "only who goes through with it gets it");
     window.press("Done");
     until("the entry of the session", || entry.exists().then_some(()));

@@ -175,6 +175,24 @@ fn a_second_start_brings_a_window_to_the_front_and_where_it_was_told() {
 }
 
 #[test]
+fn a_window_speaks_the_language_of_its_session() {
+    let person = Person::new();
+    let session = Session::start(&person.home());
+    let screen = Screen::start();
+    let mut variables = person.variables();
+    variables.extend(session.variables());
+    variables.push(("DISPLAY".to_owned(), screen.display().to_owned()));
+    // Web views ask the C library, which need not know the language.
+    variables.push(("LC_ALL".to_owned(), "zh_CN.UTF-8".to_owned()));
+    let window = WebDriver::open(PROGRAM, &["--open", "overview"], &variables);
+    window.wait_for("概览");
+    assert_eq!(
+        window.run("return document.documentElement.lang"),
+        json!("zh-Hans")
+    );
+}
+
+#[test]
 fn a_window_goes_on_where_the_data_was_moved_to() {
     let person = Person::new();
     let session = Session::start(&person.home());

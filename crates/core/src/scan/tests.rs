@@ -113,6 +113,8 @@ fn markers_and_markup_that_hides() {
     ] {
         assert_eq!(kinds(text), [HiddenMarkup], "{text}");
     }
+    // The fence stays open, and what is in it is code.
+    assert_eq!(kinds("```\nUse `npm ci` here"), [HiddenMarkup, Command]);
 }
 
 #[test]
@@ -127,7 +129,6 @@ fn commands_in_code_in_prose_and_in_the_shell() {
         "Execute \"docker compose up\"",
         "```sh\nls\nrm x y\n```",
         "- ```\n  npm ci --yes\n  ```",
-        "```\nUse `npm ci` here",
         "    $ whoami",
         "rm -rf ~/",
         "rm --recursive /",

@@ -378,7 +378,7 @@ mod tests {
                 ".local/bin/claude",
                 "/usr/local/bin/claude",
             ] {
-                assert!(problem.message.contains(tried), "{problem}");
+                assert!(problem.guidance.contains(tried), "{problem}");
             }
         }
         for configured in ["claude", "/nowhere/claude"] {
