@@ -338,7 +338,7 @@ fn no_failure_of_a_program_scores_anything_or_uses_up_a_session() {
     let next = std::sync::atomic::AtomicUsize::new(0);
     // Most of the time is spent waiting between tries.
     std::thread::scope(|scope| {
-        for _ in 0..6 {
+        for _ in 0..4 {
             scope.spawn(|| {
                 loop {
                     let place = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -386,7 +386,7 @@ fn a_night(row: &Row<Mode>, dialect: Dialect) {
         assert!(!said.is_empty(), "{name}: {field}: {json}");
     }
     let calls = stub.asked().len() as u64;
-    assert!(calls > 0, "{name}");
+    assert!(calls > 0, "{name}: {json}");
     // What concerns the program or its service ends the night, told as what it is; what may pass by itself
     // does so only after four questions in a row.
     let most = match row.outcome {
