@@ -184,6 +184,9 @@ impl Screen {
                 "1400x900x24",
                 "-nolisten",
                 "tcp",
+                // Otherwise it starts anew when its last client has gone, such as one that only looked
+                // before the others came, and takes those with it that come just then.
+                "-noreset",
             ])
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
@@ -205,6 +208,18 @@ impl Screen {
         let manager = manager.spawn().expect("openbox is installed");
         let mut screen = screen;
         screen.processes.push(manager);
+        // A window that comes before it may never be managed.
+        crate::desktop::until("a window manager", || {
+            screen
+                .command("wmctrl")
+                .arg("-m")
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status()
+                .expect("wmctrl is installed")
+                .success()
+                .then_some(())
+        });
         screen
     }
 
