@@ -135,10 +135,7 @@ pub async fn answer(app: &App, input: AnswerInput) -> Result<Questions, Problem>
     }
     let text = match (input.answer, input.file) {
         (Some(answer), None) => answer.into_bytes(),
-        (None, Some(file)) => {
-            let file = app.directory.join(file);
-            read(&file)?
-        }
+        (None, Some(file)) => read(&app.directory.join(file))?,
         (None, None) | (Some(_), Some(_)) => {
             return Err(unusable("Give the answer or a file with it, one of them."));
         }

@@ -63,7 +63,7 @@ pub(crate) async fn mine(
     for (session, reply) in asked.into_iter().zip(replies) {
         match reply.map(|reply| reply.parsed) {
             Ok(Parsed::Mined(found)) => {
-                if take(session, found, is_mined, &mut mined) == Use::None {
+                if !take(session, found, is_mined, &mut mined) {
                     mined.unusable += 1;
                     literally(session, is_mined, &mut mined);
                 }
@@ -109,24 +109,15 @@ fn shown(session: &Session) -> Vec<&Turn> {
     session.human_turns().take(PROMPTS).collect()
 }
 
-/// What a reply was good for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Use {
-    /// It had a task, or said why there is none.
-    Some,
-    /// It named requests and no way to judge any of them.
-    None,
-}
-
 /// Takes the tasks of one reply. What the model says is never trusted beyond what can be verified:
 /// turns must exist, at least one must be new, and the criterion must be usable; without one, that of
-/// the corrections holds.
+/// the corrections holds. Whether the reply was of use: it had a task, or said why there is none.
 fn take(
     session: &Session,
     found: skillopt_core::reply::Mined,
     is_mined: &dyn Fn(&SourceTurn) -> bool,
     mined: &mut Mined,
-) -> Use {
+) -> bool {
     let turns = shown(session);
     let (mut taken, mut unusable) = (0, 0);
     for task in found.tasks {
@@ -183,9 +174,5 @@ fn take(
         candidate.tags.push("mined:llm".to_owned());
         mined.candidates.push(candidate);
     }
-    if taken == 0 && unusable > 0 {
-        Use::None
-    } else {
-        Use::Some
-    }
+    taken > 0 || unusable == 0
 }
