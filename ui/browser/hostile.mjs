@@ -11,6 +11,10 @@ export async function hostile(chrome, url) {
   assert.ok(text.includes('<b>bold</b>'), 'markup is shown as it is written');
   assert.ok(text.length < 20_000, `${text.length} characters of the diff are drawn`);
   assert.ok(text.includes('more characters'), 'what was cut is said');
+  for (const where of [text, await page.locator('.rule').nth(1).innerText()]) {
+    assert.ok(where.includes('a\\u{0}b\\u{1b}[31mred'), 'what nobody sees is written out');
+    assert.ok(where.includes('\\u{202e}esrever\\u{202c}') && !where.includes('\u202e'), 'text is not turned around');
+  }
   const rules = await page.locator('.rule').nth(2).innerText();
   assert.ok(rules.length < 20_000 && rules.includes('more characters'), `${rules.length} characters of a rule are drawn`);
   await page.locator('.request').first().click();
@@ -27,5 +31,5 @@ export async function hostile(chrome, url) {
   await page.keyboard.press('v');
   await page.locator('.diff.split').waitFor();
   await close();
-  return 'markup as text, 2 MB in one line';
+  return 'markup and unseen characters as text, 2 MB in one line';
 }
