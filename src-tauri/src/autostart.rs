@@ -25,3 +25,14 @@ pub(crate) fn is_on_after(asked: Option<bool>) -> Result<bool, Problem> {
         )
     })
 }
+
+/// Where the entry names a program that is gone, it names this one from now on. Nobody waits for it, and what
+/// does not work is tried again at the next start.
+pub(crate) fn mend() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = linux::mend() {
+        crate::said::say(format_args!(
+            "The entry that starts the app with the session could not be looked at: {error}."
+        ));
+    }
+}

@@ -21,6 +21,7 @@ use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::sync::watch;
 
 use self::cards::{Cards, Shown};
+use crate::autostart;
 use crate::display::Display;
 use crate::instance::{self, Claim, First};
 use crate::menu::{Face, Order};
@@ -77,6 +78,7 @@ async fn start(open: Option<Place>, quietly: bool) -> Result<ExitCode, Problem> 
         return Ok(ExitCode::SUCCESS);
     };
     said::log_in(&paths);
+    autostart::mend();
     let program = std::env::current_exe().map_err(|error| {
         Problem::permanent(
             "desktop_program_unknown",

@@ -21,6 +21,28 @@ pub(super) fn change(asked: Option<bool>) -> io::Result<bool> {
     is_on(&entry)
 }
 
+/// Names this program in the entry, when the one it names is gone: packages are moved and renamed, and an
+/// AppImage has its version in its name. An entry that names another program that is there stays.
+pub(super) fn mend() -> io::Result<()> {
+    let entry = folder(|name| std::env::var_os(name))?.join(ENTRY);
+    mend_entry(&entry, &program(|name| std::env::var_os(name))?)
+}
+
+fn mend_entry(entry: &Path, program: &Path) -> io::Result<()> {
+    let text = match std::fs::read_to_string(entry) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        read => read?,
+    };
+    let exec = text.lines().find_map(|line| line.strip_prefix("Exec="));
+    let is_gone = exec
+        .and_then(|exec| unquoted(exec.strip_suffix(" --quiet")?))
+        .is_some_and(|named| named.is_absolute() && !named.exists());
+    if is_gone && is_on(entry)? {
+        write(entry, program)?;
+    }
+    Ok(())
+}
+
 /// The user's autostart folder.
 fn folder(variable: impl Fn(&str) -> Option<OsString>) -> io::Result<PathBuf> {
     // A relative one is to be ignored, by the specification.
@@ -94,6 +116,23 @@ fn quoted(program: &Path) -> io::Result<String> {
     Ok(out)
 }
 
+/// The program that [`quoted`] wrote; `None` for what it does not write.
+fn unquoted(text: &str) -> Option<PathBuf> {
+    let mut rest = text.strip_prefix('"')?.strip_suffix('"')?;
+    let mut out = String::new();
+    while let Some(c) = rest.chars().next() {
+        let (taken, meant) = match c {
+            '\\' if rest.starts_with(r"\\\\") => (4, '\\'),
+            '\\' => (3, rest.strip_prefix(r"\\")?.chars().next()?),
+            '%' if rest.starts_with("%%") => (2, '%'),
+            other => (other.len_utf8(), other),
+        };
+        out.push(meant);
+        rest = rest.get(taken..)?;
+    }
+    Some(out.into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,6 +188,7 @@ mod tests {
             ("/100%", r#""/100%%""#),
         ] {
             assert_eq!(quoted(Path::new(path)).unwrap(), expected, "{path}");
+            assert_eq!(unquoted(expected), Some(path.into()), "{path}");
         }
         assert!(quoted(Path::new("/a\nHidden=true")).is_err());
     }
@@ -171,5 +211,33 @@ mod tests {
             writeln!(file, "{switch}").unwrap();
             assert!(!is_on(&entry).unwrap());
         }
+    }
+    #[test]
+    fn an_entry_whose_program_is_gone_names_this_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let entry = folder.path().join("autostart").join(ENTRY);
+        let (gone, here) = (folder.path().join("gone"), folder.path().join("here"));
+        let other = folder.path().join("other");
+        for program in [&here, &other] {
+            std::fs::write(program, "").unwrap();
+        }
+        let named = || {
+            let text = std::fs::read_to_string(&entry).unwrap();
+            let exec = text.lines().find_map(|line| line.strip_prefix("Exec="));
+            unquoted(exec.unwrap().strip_suffix(" --quiet").unwrap()).unwrap()
+        };
+        mend_entry(&entry, &here).unwrap();
+        assert!(!entry.exists(), "what is off stays off");
+        write(&entry, &other).unwrap();
+        mend_entry(&entry, &here).unwrap();
+        assert_eq!(named(), other);
+        write(&entry, &gone).unwrap();
+        mend_entry(&entry, &here).unwrap();
+        assert_eq!(named(), here);
+        write(&entry, &gone).unwrap();
+        let mut file = std::fs::File::options().append(true).open(&entry).unwrap();
+        writeln!(file, "Hidden=true").unwrap();
+        mend_entry(&entry, &here).unwrap();
+        assert_eq!(named(), gone);
     }
 }
