@@ -101,6 +101,10 @@ fn has(root: &Path, zsh: &str) {
 fn the_package_for_rpm_has_the_same_in_it() {
     let folder = tempfile::tempdir().unwrap();
     let package = made_in(&folder.path().join("target"), "rpm");
+    let needed = run(Command::new("rpm")
+        .args(["-qp", "--requires"])
+        .arg(&package));
+    assert!(needed.contains("libwebkit2gtk-4.1.so.0"), "{needed}");
     let root = folder.path().join("root");
     std::fs::create_dir_all(&root).unwrap();
     install(&package, &root, "rpm", &["--nodeps", "--install"]);
@@ -117,6 +121,10 @@ fn the_package_is_installed_started_and_runs_a_night() {
     );
     let about = run(Command::new("dpkg-deb").arg("--field").arg(&package));
     assert!(about.contains("Package: skillopt-desktop\n"), "{about}");
+    let needed = about.lines().find(|line| line.starts_with("Depends: "));
+    for library in ["libwebkit2gtk-4.1-0", "libgtk-3-0"] {
+        assert!(needed.is_some_and(|line| line.contains(library)), "{about}");
+    }
     let root = folder.path().join("root");
     std::fs::create_dir_all(root.join("var/lib/dpkg")).unwrap();
     let words = ["--force-depends", "--force-script-chrootless", "--install"];
@@ -128,6 +136,9 @@ fn the_package_is_installed_started_and_runs_a_night() {
         "Name=SkillOpt\n",
         "Exec=skillopt-desktop\n",
         "Icon=skillopt-desktop\n",
+        "Exec=skillopt-desktop --open review\n",
+        "Exec=skillopt-desktop --open pause\n",
+        "Exec=skillopt-desktop --open settings\n",
     ] {
         assert!(entry.contains(line), "{entry}");
     }
