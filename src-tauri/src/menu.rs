@@ -264,7 +264,7 @@ pub(crate) fn to_know(proposal: &WaitingProposal, words: &Words) -> Vec<String> 
     known
 }
 
-/// "deploy-skill 0.42 → 0.75, CLAUDE.md 0.50 → 0.67".
+/// "deploy-skill 0.42 → 0.75 (6 tasks), CLAUDE.md 0.50 → 0.67 (4 tasks)".
 pub(crate) fn documents(proposal: &WaitingProposal, words: &Words) -> String {
     let one = |document: &WaitingDocument| {
         let name = label(&document.name);
@@ -275,6 +275,10 @@ pub(crate) fn documents(proposal: &WaitingProposal, words: &Words) -> String {
                     ("document", &name),
                     ("before", &format!("{before:.2}")),
                     ("after", &format!("{after:.2}")),
+                    (
+                        "tasks",
+                        &words.count("tasks_one", "tasks_many", "count", document.tasks),
+                    ),
                 ],
             ),
             _ => name,
@@ -305,6 +309,7 @@ pub(crate) mod tests {
                 name: "deploy".into(),
                 before: Some(0.42),
                 after: Some(0.75),
+                tasks: 6,
                 stale: false,
                 under_version_control: false,
             }],
@@ -361,7 +366,7 @@ pub(crate) mod tests {
         let Some(Entry::Sub(name, _)) = menu.get(2) else {
             panic!("{menu:?}")
         };
-        assert_eq!(name, "deploy 0.42 → 0.75");
+        assert_eq!(name, "deploy 0.42 → 0.75 (6 tasks)");
         let orders = orders(&menu);
         assert!(orders.contains(&Order::Adopt("nonce1".into())));
         assert!(!orders.contains(&Order::Adopt("nonce2".into())));

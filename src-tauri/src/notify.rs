@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn one_proposal_is_decided_with_one_click_and_review_comes_first() {
         let one = card(vec![proposal(1, true)]);
-        assert_eq!(one.body, "deploy 0.42 → 0.75");
+        assert_eq!(one.body, "deploy 0.42 → 0.75 (6 tasks)");
         let orders: Vec<_> = one.buttons.iter().map(|(_, order)| order.clone()).collect();
         assert_eq!(
             orders,

@@ -14,7 +14,7 @@ use skillopt_store::proposals::{self, State, TargetState};
 use skillopt_store::{meta, projects};
 
 use crate::context::App;
-use crate::proposal::{flags, is_stale};
+use crate::proposal::{compared, flags, is_stale};
 use crate::supervisor::{FirstLine, Overall, ProjectState, SupervisorState};
 
 /// Where the store keeps what was told.
@@ -48,6 +48,8 @@ pub struct WaitingDocument {
     pub before: Option<f64>,
     /// Held-out score as it would be.
     pub after: Option<f64>,
+    /// How many held-out tasks the scores are of.
+    pub tasks: usize,
     /// Its file has changed since it was proposed: it cannot be adopted any more.
     pub stale: bool,
     /// Its file is the project's and a repository's: the change is everyone's.
@@ -88,6 +90,7 @@ pub fn waiting(app: &App) -> Result<Vec<WaitingProposal>, Problem> {
                     name: document_name(&target.live_path),
                     before: target.before,
                     after: target.after,
+                    tasks: compared(std::slice::from_ref(target)).len(),
                     stale: is_stale(target),
                     under_version_control: project.as_ref().is_some_and(|project| {
                         is_under_version_control(&project.root, &target.real_path)

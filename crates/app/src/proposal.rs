@@ -380,7 +380,7 @@ fn is_unchanged(target: &ProposalTarget, live: Option<&Pinned>) -> bool {
 }
 
 /// Ids of the held-out tasks these documents were compared on.
-fn compared(targets: &[ProposalTarget]) -> Vec<&str> {
+pub(crate) fn compared(targets: &[ProposalTarget]) -> Vec<&str> {
     targets
         .iter()
         .filter_map(|target| target.detail.get("decision")?.get("deltas")?.as_array())

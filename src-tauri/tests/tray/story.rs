@@ -91,7 +91,9 @@ fn a_night_from_the_tray_is_adopted_from_its_notification_and_undone() {
     tray.click(&["Run now", PROJECT]);
     let card = notifications.wait_for("1 proposal");
     assert!(
-        card.body.starts_with("skillopt-sleep-learned ") && card.body.contains('→'),
+        card.body.starts_with("skillopt-sleep-learned ")
+            && card.body.contains('→')
+            && card.body.contains(" tasks)"),
         "{card:?}"
     );
     let labels: Vec<_> = card
