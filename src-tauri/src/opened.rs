@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -30,6 +30,10 @@ const HEARS: Duration = Duration::from_secs(3);
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// The longest line of its output that is looked at, in bytes.
 const LONGEST: u64 = 4096;
+/// Where NVIDIA's own driver says that it is there.
+const NVIDIA: &str = "/proc/driver/nvidia/version";
+/// Tells WebKitGTK to copy pictures.
+const SHARING: &str = "WEBKIT_DISABLE_DMABUF_RENDERER";
 
 /// What windows answer on their standard output: one JSON object per line, between whatever else is
 /// printed there.
@@ -45,6 +49,12 @@ pub(crate) fn say_shown(place: &Place) {
     let line = serde_json::json!(ToTray::Shown(place.to_string()));
     // Without the tray, nobody wants to know.
     let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+/// What WebKitGTK must be told where NVIDIA's own driver is: with it, windows stay blank on many computers
+/// when pictures are shared between processes instead of copied. What the user says comes first.
+fn renderer(driver: &Path, is_chosen: bool) -> Option<(&'static str, &'static str)> {
+    (cfg!(target_os = "linux") && driver.exists() && !is_chosen).then_some((SHARING, "1"))
 }
 
 /// The windows of this tray.
@@ -112,6 +122,10 @@ impl Windows {
                 None => command.env_remove(name),
             };
         }
+        command.envs(renderer(
+            Path::new(NVIDIA),
+            std::env::var_os(SHARING).is_some(),
+        ));
         let mut child = command
             .spawn()
             .map_err(|error| failed(&error.to_string()))?;
@@ -233,6 +247,15 @@ mod tests {
     use tokio::sync::mpsc::{self, UnboundedReceiver};
 
     use super::*;
+
+    #[test]
+    fn pictures_are_copied_where_sharing_them_shows_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let driver = folder.path();
+        assert_eq!(renderer(&driver.join("version"), false), None);
+        assert_eq!(renderer(driver, false), Some((SHARING, "1")));
+        assert_eq!(renderer(driver, true), None);
+    }
 
     fn display() -> Display {
         serde_json::from_str(r#"{"DISPLAY": ":7"}"#).unwrap()

@@ -17,6 +17,14 @@ const HERE: &str = if cfg!(target_os = "linux") {
     "nsis,msi"
 };
 
+/// Further words for the maker of packages. Files are named apart for Windows only: programs that do not end
+/// in `.exe` would keep every build elsewhere from going through.
+const MORE: &[&str] = if cfg!(windows) {
+    &["--config", "installers/windows.json"]
+} else {
+    &[]
+};
+
 /// Builds the programs and puts them into packages below `target/release/bundle`.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Stop> {
     let bundles = match arguments {
@@ -44,7 +52,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Stop> {
     // It reads src-tauri/tauri.conf.json.
     program(
         root().join("ui/node_modules/.bin").join(of_npm("tauri")),
-        ["bundle", "--bundles", bundles],
+        ["bundle", "--bundles", bundles]
+            .into_iter()
+            .chain(MORE.iter().copied()),
     )
     .run("packages")?;
     let bundled = target().join("release/bundle");

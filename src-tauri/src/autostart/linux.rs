@@ -219,7 +219,7 @@ mod tests {
         let (gone, here) = (folder.path().join("gone"), folder.path().join("here"));
         let other = folder.path().join("other");
         for program in [&here, &other] {
-            std::fs::write(program, "").unwrap();
+            std::fs::File::create(program).unwrap();
         }
         let named = || {
             let text = std::fs::read_to_string(&entry).unwrap();
