@@ -138,7 +138,7 @@ pub fn names() -> Result<Vec<String>, Problem> {
 ///
 /// # Errors
 /// `key_name_unusable`, `key_empty`, `keyring_missing`, `keyring_denied`, `keyring_locked`,
-/// `keyring_failed`, `keyring_forgets`, `keyring_unreadable`.
+/// `keyring_failed`, `keyring_full`, `keyring_forgets`, `keyring_unreadable`.
 ///
 /// All keys are one item, which is read and written back: two processes must not do so at once.
 pub fn set(name: &str, secret: &SecretString) -> Result<(), Problem> {
@@ -307,6 +307,12 @@ fn refused(error: &keyring::Error, who: Asked, state: State) -> Problem {
         (State::Locked, _, Asked::Somebody)
         | (State::Denied, _, _)
         | (State::Ready, keyring::Error::NoStorageAccess(_), _) => denied(),
+        // Windows takes 2,560 bytes, and all keys are one item.
+        (State::Ready, keyring::Error::TooLong(..), _) => Problem::permanent(
+            "keyring_full",
+            "Your keyring does not take that much: all keys together are too long for it.",
+            "Remove a key you no longer use, or keep this one in an environment variable.",
+        ),
         (State::Ready, other, _) => Problem::temporary(
             "keyring_failed",
             // Errors of this library name what went wrong, never the secret.
@@ -403,6 +409,8 @@ mod tests {
         let nobody = Asked::Nobody;
         assert_eq!(code(no_access(), nobody, State::Ready), "keyring_denied");
         assert_eq!(code(other(), nobody, State::Ready), "keyring_failed");
+        let too_long = keyring::Error::TooLong("password".into(), 2560);
+        assert_eq!(code(too_long, nobody, State::Ready), "keyring_full");
         // A night that cannot come to its key fails and says so, and does not wait for ever.
         assert_eq!(denied().retry, Retry::Permanent);
     }

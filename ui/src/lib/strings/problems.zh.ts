@@ -95,6 +95,7 @@ export const problems: Record<string, string | undefined> = {
   keyring_denied: '密钥环拒绝了此程序的访问',
   keyring_failed: '密钥环操作失败',
   keyring_forgets: '密钥环没有返回保存的内容',
+  keyring_full: '密钥环放不下所有密钥',
   keyring_locked: '密钥环已锁定',
   keyring_missing: '此会话没有密钥环',
   keyring_unreadable: '密钥环中的条目无法识别',
