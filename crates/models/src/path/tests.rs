@@ -91,7 +91,7 @@ async fn secrets_are_taken_out_before_anything_is_written_or_sent() {
     assert!(!asked.contains(secret) && asked.contains("REDACTED"));
     let events = stage
         .store
-        .read(|db| skillopt_store::events::list(db, stage.night, 0, 9))
+        .read(|db| skillopt_store::events::list(db, stage.night))
         .unwrap();
     assert_eq!(
         (events[0].kind.as_str(), &events[0].body),
@@ -324,7 +324,7 @@ async fn a_model_that_answers_for_another_is_written_down_once() {
     path.answer(stage.night, "s").await.unwrap();
     let events = stage
         .store
-        .read(|db| skillopt_store::events::list(db, stage.night, 0, 9))
+        .read(|db| skillopt_store::events::list(db, stage.night))
         .unwrap();
     assert_eq!(events.len(), 1);
     assert_eq!(

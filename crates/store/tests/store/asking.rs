@@ -526,7 +526,7 @@ fn a_failed_transaction_leaves_nothing() {
         Ok(())
     });
     assert_eq!(result.unwrap_err().code, "database_error");
-    assert_eq!(store.read(|db| events::list(db, night, 0, 10)).unwrap(), []);
+    assert_eq!(store.read(|db| events::list(db, night)).unwrap(), []);
     assert_eq!(store.read(|db| stages::list(db, night)).unwrap(), []);
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let _ = store.commit("panic", |tx| -> Result<(), skillopt_store::Fault> {
@@ -535,7 +535,7 @@ fn a_failed_transaction_leaves_nothing() {
         });
     }));
     assert!(panicked.is_err());
-    assert_eq!(store.read(|db| events::list(db, night, 0, 10)).unwrap(), []);
+    assert_eq!(store.read(|db| events::list(db, night)).unwrap(), []);
     store
         .commit("after", |tx| events::append(tx, night, "k", &json!({})))
         .unwrap();

@@ -356,7 +356,7 @@ fn purging_evidence_keeps_verdicts() {
         ])
     );
     data::apply_purge(&store, &home.paths, &plan).unwrap();
-    assert_eq!(store.read(|db| events::list(db, night, 0, 9)).unwrap(), []);
+    assert_eq!(store.read(|db| events::list(db, night)).unwrap(), []);
     assert_eq!(
         store
             .read(|db| calls::get(db, &call("shared", 0, 0).key()))
