@@ -1,6 +1,7 @@
 mod budget;
 mod reserve;
 mod resume;
+mod room;
 mod scripted;
 mod simulators;
 mod tools;
