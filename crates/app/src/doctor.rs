@@ -115,13 +115,15 @@ async fn one_project(
     findings.extend(broken_line(&app, named));
     findings.push(database(&app));
     let context = match meant {
-        Ok(project) => app.night(project).map_err(|problem| ("settings", problem)),
+        Ok(project) => app
+            .untold_night(project)
+            .map_err(|problem| ("settings", problem)),
         Err(problem) => Err(("project", problem)),
     };
     let context = match context {
         Ok(context) => {
-            findings.extend(last_night(&context)?);
-            findings.push(good("settings", "The settings can be read.", Value::Null));
+            findings.extend(last_night(&context).await?);
+            findings.push(settings(&context));
             let harvest = match sessions::look(&context) {
                 Ok((found, within)) => {
                     findings.extend(found);
@@ -207,9 +209,9 @@ async fn without_project(app: &App, scheduled: bool) -> Result<Diagnosis, Proble
     let mut findings = vec![database(app)];
     // It has the user's settings, and nothing of it is read.
     let nowhere = projects::unregistered(&app.directory, app.clock.now())?;
-    match app.night(nowhere) {
+    match app.untold_night(nowhere) {
         Ok(context) => {
-            findings.push(good("settings", "The settings can be read.", Value::Null));
+            findings.push(settings(&context));
             findings.extend(of_models(app, &context, scheduled).await);
         }
         Err(problem) => findings.push(bad("settings", &problem)),
@@ -234,9 +236,23 @@ async fn of_models(app: &App, context: &skillopt_sleep::Context, scheduled: bool
     ]
 }
 
+/// The settings, with what of them is not used.
+fn settings(context: &skillopt_sleep::Context) -> Finding {
+    const SUBJECT: &str = "settings";
+    if context.warnings.is_empty() {
+        return good(SUBJECT, "The settings can be read.", Value::Null);
+    }
+    Finding {
+        health: Health::Warning,
+        guidance: "`skillopt config show` lists what holds.".to_owned(),
+        ..good(SUBJECT, context.warnings.join(" "), json!(context.warnings))
+    }
+}
+
 /// The last night, when it did not get through: what stopped it, such as a key that was refused, can only be
-/// known by asking.
-fn last_night(context: &skillopt_sleep::Context) -> Result<Option<Finding>, Problem> {
+/// known by asking. When only a person can end it, and nothing was done since, tonight does not get through
+/// either.
+async fn last_night(context: &skillopt_sleep::Context) -> Result<Option<Finding>, Problem> {
     let nights = context
         .store
         .read(|db| nights::list(db, Some(&context.project.id), 10))?;

@@ -292,7 +292,7 @@ impl NightReport {
             missing: Vec::new(),
             forecast: Forecast::default(),
             spend: Spend::default(),
-            notes: Vec::new(),
+            notes: context.warnings.clone(),
             proposal: None,
             staging_dir: String::new(),
             adopted: Vec::new(),
