@@ -588,6 +588,19 @@ fn the_folders_are_named_by_variable_pointer_or_platform() {
     let relative =
         variables(&[("SKILLOPT_CONFIG_DIR", config), ("SKILLOPT_DATA_DIR", "d")]).unwrap_err();
     assert_eq!(relative.code, "path_not_absolute");
+    for variable in ["SKILLOPT_DATA_DIR", "SKILLOPT_CONFIG_DIR"] {
+        let file = home.root.join("config/location");
+        let refused = variables(&[("HOME", "/h"), (variable, file.to_str().unwrap())]).unwrap_err();
+        assert_eq!(refused.code, "folder_is_file");
+        assert!(refused.message.contains(variable), "{}", refused.message);
+        assert!(refused.guidance.contains(variable), "{}", refused.guidance);
+    }
+    #[cfg(unix)]
+    {
+        let refused = variables(&[("HOME", "here")]).unwrap_err();
+        assert_eq!(refused.code, "path_not_absolute");
+        assert!(refused.message.starts_with("HOME "), "{}", refused.message);
+    }
 }
 
 /// The names in a folder.
