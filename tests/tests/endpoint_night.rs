@@ -225,6 +225,12 @@ fn failures_of_a_server_are_typed_and_lose_nothing() {
                 server.asked().len()
             );
         }
+        if ran.code == 1 {
+            assert_eq!(
+                json["problem"]["retry"], "permanent",
+                "{name}: nobody waits for a night that has failed"
+            );
+        }
         assert!(!home.skill().exists(), "{name}");
         let next = home.run(&["sleep", "run", "--json"]).json();
         assert_eq!(

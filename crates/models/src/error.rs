@@ -267,7 +267,6 @@ impl CallError {
             | Self::RateLimited { .. }
             | Self::TimedOut { .. }
             | Self::Unavailable { .. }
-            | Self::Unreadable { .. }
             | Self::BudgetExhausted { .. }
             | Self::QuotaReserved { .. }
             | Self::FinishTime { .. }
