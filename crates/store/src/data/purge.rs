@@ -185,8 +185,11 @@ fn delete(tx: &Tx<'_>, what: &Purge) -> Result<u64, Fault> {
             tx.execute("DELETE FROM adoption WHERE project = ?1", [id])?;
             tx.execute("DELETE FROM project WHERE id = ?1", [id])?;
             tx.execute(
-                "DELETE FROM meta WHERE key = ?1",
-                [crate::projects::former_key(id)],
+                "DELETE FROM meta WHERE key IN (?1, ?2)",
+                [
+                    crate::projects::former_key(id),
+                    crate::scheduled::mended_key(Some(id)),
+                ],
             )?;
             sweep(tx)?;
             Ok(0)
@@ -214,8 +217,11 @@ fn delete(tx: &Tx<'_>, what: &Purge) -> Result<u64, Fault> {
                 tx.execute(&format!("DELETE FROM {table}"), [])?;
             }
             tx.execute(
-                "DELETE FROM meta WHERE key LIKE ?1",
-                [crate::projects::former_key("%")],
+                "DELETE FROM meta WHERE key LIKE ?1 OR key LIKE ?2",
+                [
+                    crate::projects::former_key("%"),
+                    crate::scheduled::mended_key(Some("%")),
+                ],
             )?;
             sweep(tx)?;
             Ok(0)
