@@ -163,10 +163,11 @@ pub fn apply_purge(store: &Store, paths: &Paths, plan: &PurgePlan) -> Result<(),
     }
     store.with_connection(|db| Ok(db.pragma_update(None, "secure_delete", true)?))?;
     store.commit("purge", |tx| delete(tx, &plan.what))?;
-    for folder in &plan.folders {
+    // A copy may have been made since the plan was, and the log begun.
+    for folder in plan.folders.iter().chain([&paths.copies()]) {
         tree::remove(folder)?;
     }
-    for file in &plan.files {
+    for file in plan.files.iter().chain(&paths.logs()) {
         tree::remove_file(file)?;
     }
     // What was deleted is overwritten already; this gives the space back when there is room for it.

@@ -433,6 +433,35 @@ fn nothing_is_purged_or_moved_while_something_runs() {
     assert!(rows(&store)["project"] == 1);
 }
 
+#[test]
+fn what_is_purged_does_not_live_on_in_a_copy_made_meanwhile() {
+    let home = Home::new();
+    let store = home.store();
+    lived_in(&home, &store, "one");
+    let plan = data::plan_purge(&store, &home.paths, &Purge::Everything).unwrap();
+    let to = home.root.join("exported");
+    let copying = locks::copying(&home.paths, store.clock().now()).unwrap();
+    let purged = data::apply_purge(&store, &home.paths, &plan).unwrap_err();
+    assert_eq!(purged.code, "data_dir_busy");
+    assert!(purged.message.contains("copying"), "{}", purged.message);
+    drop(copying);
+
+    let purging = locks::whole(&home.paths).unwrap();
+    let copied = skillopt_store::repair::keep_copy(&store, &home.paths).unwrap_err();
+    let exported = data::export(&store, &home.paths, &to).unwrap_err();
+    for refused in [copied, exported] {
+        assert_eq!(refused.code, "data_dir_busy", "{}", refused.message);
+    }
+    assert!(!home.paths.copies().exists() && !to.exists());
+    drop(purging);
+    data::export(&store, &home.paths, &to).unwrap();
+
+    // Nor in one made after it was shown what goes.
+    skillopt_store::repair::keep_copy(&store, &home.paths).unwrap();
+    data::apply_purge(&store, &home.paths, &plan).unwrap();
+    assert!(!home.paths.copies().exists());
+}
+
 fn paths_from(home: &Home) -> Paths {
     let config = home.paths.config.to_str().unwrap().to_owned();
     Paths::from_env(&BTreeMap::from([(
