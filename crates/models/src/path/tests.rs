@@ -10,6 +10,7 @@ mod trouble;
 use serde_json::json;
 use skillopt_core::call::Role;
 use skillopt_store::calls::State;
+use skillopt_store::nights;
 
 use super::*;
 use scripted::{Scripted, Stage, attempt, judge, score_of};
@@ -272,6 +273,38 @@ async fn judges_are_reused_for_ever_and_attempts_within_the_night() {
         rows.iter().map(|row| row.state).collect::<Vec<_>>(),
         [State::Reused, State::Fresh]
     );
+}
+
+#[tokio::test]
+async fn a_night_that_takes_the_place_of_another_uses_its_answers() {
+    let stage = Stage::new();
+    let backend = Scripted::replies("Hello.");
+    let path = stage.path(&backend);
+    let asked = async |night: i64| {
+        let before = backend.asked().len();
+        path.plan(night, "s", vec![attempt(0)]).unwrap();
+        path.answer(night, "s").await.unwrap().remove(0).unwrap();
+        backend.asked().len() - before
+    };
+    let hour = Duration::from_secs(3600);
+    let begin_after = |outcome| {
+        stage.end_open(outcome);
+        stage.begin()
+    };
+    assert_eq!(asked(stage.night).await, 1);
+    stage.clock.set(stage.now().saturating_add(hour).unwrap());
+    let replacing = begin_after(nights::Outcome::Interrupted);
+    assert_eq!(asked(replacing).await, 0, "it was paid for");
+    let third = begin_after(nights::Outcome::Interrupted);
+    assert_eq!(asked(third).await, 0, "also by the one before");
+    // A night with a verdict is followed by one that draws anew, and so is one of another date.
+    let next = begin_after(nights::Outcome::NotImproved);
+    assert_eq!(asked(next).await, 1);
+    stage
+        .clock
+        .set(stage.now().saturating_add(hour * 13).unwrap());
+    let tomorrow = begin_after(nights::Outcome::Interrupted);
+    assert_eq!(asked(tomorrow).await, 1);
 }
 
 #[tokio::test]

@@ -238,7 +238,7 @@ fn answers_are_reused_within_their_reach_and_errors_never() {
             })
             .unwrap();
     };
-    let answered = |within: Within| {
+    let answered = |within: Within<'_>| {
         store
             .read(|db| attempts::answered(db, &key, within))
             .unwrap()
@@ -258,10 +258,15 @@ fn answers_are_reused_within_their_reach_and_errors_never() {
         })
         .unwrap();
     assert_eq!(answered(Within::Ever), Some((first, "one".into())));
-    assert_eq!(answered(Within::Night(second)), None);
+    assert_eq!(answered(Within::Nights(&[second])), None);
+    assert_eq!(answered(Within::Nights(&[])), None);
+    assert_eq!(
+        answered(Within::Nights(&[second, first])),
+        Some((first, "one".into()))
+    );
     ask(second, Some("two"));
     assert_eq!(
-        answered(Within::Night(second)),
+        answered(Within::Nights(&[second])),
         Some((second, "two".into()))
     );
     assert_eq!(answered(Within::Ever), Some((second, "two".into())));

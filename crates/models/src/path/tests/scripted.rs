@@ -269,7 +269,7 @@ impl Stage {
         stage
     }
 
-    fn begin(&self) -> i64 {
+    pub(super) fn begin(&self) -> i64 {
         self.store
             .commit("begin", |tx| {
                 nights::begin(tx, &self.project, nights::Kind::Run, &serde_json::json!({}))
@@ -278,18 +278,18 @@ impl Stage {
     }
 
     pub(super) fn next_night(&self) -> i64 {
+        self.end_open(nights::Outcome::NotImproved);
+        self.begin()
+    }
+
+    /// Ends the night that has not ended.
+    pub(super) fn end_open(&self, outcome: nights::Outcome) {
         self.store
             .commit("end", |tx| {
-                nights::end(
-                    tx,
-                    self.night,
-                    nights::Outcome::NotImproved,
-                    "",
-                    &serde_json::json!({}),
-                )
+                let open = nights::open(tx, &self.project, nights::Kind::Run)?.unwrap();
+                nights::end(tx, open.id, outcome, "", &serde_json::json!({}))
             })
             .unwrap();
-        self.begin()
     }
 
     pub(super) fn now(&self) -> Instant {
