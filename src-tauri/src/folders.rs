@@ -1,9 +1,10 @@
 //! Our own folders, shown by the file manager of the desktop.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use skillopt_app::Problem;
+use skillopt_app::program::system_program;
 use skillopt_app::types::Paths;
 use skillopt_app::window::Folder;
 
@@ -42,12 +43,15 @@ fn open_with(opener: &str, path: &Path) -> Result<(), Problem> {
     if !path.is_dir() {
         return Err(refused("it is not there yet".to_owned()));
     }
-    let mut child = Command::new(opener)
-        .arg(path)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
+    let mut child = system_program(opener)
+        .and_then(|mut opener| {
+            opener
+                .arg(path)
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+        })
         .map_err(|error| refused(format!("{opener} cannot be started: {error}")))?;
     // It may live as long as the file manager; somebody has to bury it.
     std::thread::spawn(move || child.wait());

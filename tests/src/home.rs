@@ -181,6 +181,15 @@ impl Home {
         command.output().expect("the program starts").into()
     }
 
+    /// Runs the program in the project with `out` as its stdout; what arrives there is not read.
+    #[must_use]
+    pub fn run_into(&self, words: &[&str], out: impl Into<Stdio>) -> Ran {
+        let mut command = self.command(&self.project(), words);
+        command.stdout(out).stderr(Stdio::piped());
+        let child = command.spawn().expect("the program starts");
+        child.wait_with_output().expect("the program ends").into()
+    }
+
     /// Starts the program in the project, its outputs piped, and does not wait for it.
     ///
     /// # Panics

@@ -343,6 +343,24 @@ fn a_repository_cannot_choose_backend_or_adopt() {
         "{}",
         shown[0]["warnings"]
     );
+    // Whatever reads the settings says so, to people once and to programs as well.
+    for (words, place) in [
+        (&["sleep", "run"][..], "notes"),
+        (&["sleep", "dry-run"], "notes"),
+        (&["sleep", "harvest"], "notes"),
+        (&["doctor"], "findings"),
+    ] {
+        let json = home.run(&[words, &["--json"]].concat()).json();
+        let told = json[place].to_string();
+        assert!(told.contains("models.claude_path"), "{words:?}: {told}");
+        let text = home.run(words);
+        let text = format!("{}{}", text.out, text.err);
+        assert_eq!(
+            text.matches("models.claude_path").count(),
+            1,
+            "{words:?}: {text}"
+        );
+    }
 }
 
 #[test]

@@ -225,6 +225,12 @@ fn failures_of_a_server_are_typed_and_lose_nothing() {
                 server.asked().len()
             );
         }
+        if ran.code == 1 {
+            assert_eq!(
+                json["problem"]["retry"], "permanent",
+                "{name}: nobody waits for a night that has failed"
+            );
+        }
         assert!(!home.skill().exists(), "{name}");
         let next = home.run(&["sleep", "run", "--json"]).json();
         assert_eq!(
@@ -236,6 +242,15 @@ fn failures_of_a_server_are_typed_and_lose_nothing() {
 
 #[test]
 fn a_night_goes_on_after_a_failure_and_pays_only_for_what_was_not_answered() {
+    pays_only_for_what_was_not_answered(false);
+}
+
+#[test]
+fn a_night_that_was_cancelled_is_not_paid_for_again_by_the_one_in_its_place() {
+    pays_only_for_what_was_not_answered(true);
+}
+
+fn pays_only_for_what_was_not_answered(cancelled: bool) {
     let home = Home::with_sample(PROGRAM);
     let server = StubServer::start();
     server.brain(honest);
@@ -247,10 +262,13 @@ fn a_night_goes_on_after_a_failure_and_pays_only_for_what_was_not_answered() {
     assert_eq!(first.json()["outcome"], "deferred", "{}", first.out);
     let paid = server.asked().len();
     server.standing(Behaviour::Answer);
+    if cancelled {
+        assert_eq!(home.run(&["night", "cancel"]).code, 0);
+    }
     let second = home.night_against(&server, &["--concurrency", "1"]);
     let json = second.json();
     assert_eq!(json["outcome"], "proposed", "{json}");
-    assert_eq!(json["resumed"], true);
+    assert_eq!(json["resumed"], !cancelled);
     // A whole night elsewhere tells how many calls there are.
     let elsewhere = Home::with_sample(PROGRAM);
     let fresh = StubServer::start();

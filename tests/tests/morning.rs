@@ -322,6 +322,69 @@ fn a_target_that_leads_outside_is_refused_before_anything_is_spent() {
 
 #[cfg(unix)]
 #[test]
+fn a_link_of_the_repository_does_not_say_which_skill_of_the_user_is_changed() {
+    let home = Home::with_sample(PROGRAM);
+    let skill = home.home().join(".claude/skills/mine/SKILL.md");
+    let text = "---\nname: mine\ndescription: mine\n---\nPrivate.\n";
+    fs::create_dir_all(skill.parent().unwrap()).unwrap();
+    fs::write(&skill, text).unwrap();
+    let memory = home.project().join("CLAUDE.md");
+    fs::remove_file(&memory).unwrap();
+    std::os::unix::fs::symlink(&skill, &memory).unwrap();
+    let says_so = |told: &str| {
+        let skill = skill.canonicalize().unwrap().display().to_string();
+        assert!(told.contains("a link may lead neither out"), "{told}");
+        assert!(told.contains(&skill), "{told}");
+    };
+    says_so(&home.run(&["sleep", "dry-run", "--json"]).out);
+    says_so(&home.run(&["doctor", "--json"]).out);
+    let json = home.run(&["sleep", "run", "--json"]).json();
+    says_so(&json["notes"].to_string());
+    let shown = home.run(&["proposal", "show", "--json"]);
+    assert!(!shown.out.contains("skills/mine"), "{}", shown.out);
+    let adopted = home.run(&["proposal", "adopt", "--confirm-flags"]);
+    assert_eq!(adopted.code, 0, "{}", adopted.err);
+    assert_eq!(fs::read_to_string(&skill).unwrap(), text);
+
+    // The user may say that it is meant.
+    let folder = format!("--skill-root={}", skill.parent().unwrap().display());
+    let meant = home.run(&["sleep", "dry-run", &folder, "--json"]).json();
+    assert!(
+        meant["targets"].to_string().contains("skills/mine"),
+        "{meant}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_that_is_changed_after_the_night_is_not_followed() {
+    let home = Home::with_sample(PROGRAM);
+    let json = home
+        .run(&["sleep", "run", "--skill=false", "--json"])
+        .json();
+    assert_eq!(json["outcome"], "proposed", "{json}");
+    let memory = home.project().join("CLAUDE.md");
+    let elsewhere = home.path().join("notes.md");
+    fs::rename(&memory, &elsewhere).unwrap();
+    let before = fs::read_to_string(&elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &memory).unwrap();
+    for words in [
+        &["proposal", "adopt", "--plan", "--confirm-flags", "--json"][..],
+        &["proposal", "adopt", "--confirm-flags", "--json"],
+    ] {
+        let refused = home.run(words);
+        assert_eq!(
+            (refused.code, refused.json()["error"].as_str()),
+            (2, Some("target_outside_roots")),
+            "{}",
+            refused.out
+        );
+    }
+    assert_eq!(fs::read_to_string(&elsewhere).unwrap(), before);
+}
+
+#[cfg(unix)]
+#[test]
 fn a_claude_md_that_links_to_agents_md_is_one_document() {
     let home = Home::with_sample(PROGRAM);
     fs::rename(

@@ -320,13 +320,60 @@ fn doctor_checks_every_project_from_a_folder_that_is_none() {
 fn a_refused_key_is_seen_by_doctor() {
     let home = Home::with_sample(PROGRAM);
     let server = StubServer::start();
-    server.standing(Behaviour::unauthorized());
-    let night = home.night_against(&server, &[]);
+    // Whoever asks only for the list of models is not told.
+    server.models(&["stub"]).standing(Behaviour::unauthorized());
+    let endpoint = server.url();
+    let used = home.run(&[
+        "backend",
+        "use",
+        "openai_compatible",
+        "--endpoint",
+        &endpoint,
+        "--model",
+        "stub",
+    ]);
+    assert_eq!(used.code, 0, "{}", used.err);
+    let last_night = |words: &[&str]| {
+        let ran = home.run(&[&["doctor", "--json"], words].concat());
+        let json = ran.json();
+        let findings = json["findings"].as_array().unwrap().clone();
+        let found = findings
+            .into_iter()
+            .find(|finding| finding["subject"] == "last night")
+            .unwrap();
+        let tonight = json["tonight"].as_str().unwrap().to_owned();
+        (ran.code, found, tonight)
+    };
+    let night = home.run(&["sleep", "run", "--model-miner=false"]);
     assert_ne!(night.code, 0);
-    let doctor = home.run(&["doctor"]).out;
+    let (code, found, tonight) = last_night(&[]);
+    assert_eq!(
+        (code, found["health"].as_str()),
+        (1, Some("bad")),
+        "{found}"
+    );
+    assert_eq!(found["detail"]["code"], "sign_in_needed");
+    let said = found["message"].as_str().unwrap();
     assert!(
-        doctor.contains("did not get through") && doctor.contains("Incorrect API key"),
-        "{doctor}"
+        said.contains("did not get through") && said.contains("Incorrect API key"),
+        "{said}"
+    );
+    assert!(tonight.starts_with("fail: "), "{tonight}");
+    // Another backend is not refused by that one.
+    let (code, found, _) = last_night(&["--backend=mock"]);
+    assert_eq!(
+        (code, found["health"].as_str()),
+        (0, Some("warning")),
+        "{found}"
+    );
+    // Whether what the user did since has helped is not known before the next night, or a test that gets through.
+    server.standing(Behaviour::Reply("ready".into()));
+    assert_eq!(home.run(&["backend", "test"]).code, 0);
+    let (code, found, _) = last_night(&[]);
+    assert_eq!(
+        (code, found["health"].as_str()),
+        (0, Some("warning")),
+        "{found}"
     );
 }
 

@@ -72,6 +72,43 @@ fn lines_of_the_user_survive_broken_markers() {
 }
 
 #[test]
+fn no_program_is_taken_from_the_folder_one_stands_in() {
+    let (mut home, file) = with_cron();
+    let project = home.project();
+    let bad = home.path().join("bad");
+    fs::create_dir(project.join(".git")).unwrap();
+    for name in ["crontab", "git"] {
+        let program = project.join(name);
+        fs::write(
+            &program,
+            format!("#!/bin/sh\necho {name} >> '{}'\n", bad.display()),
+        )
+        .unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let programs = home.path().join("programs");
+    for path in [".:{}", ":{}", "../customer-letters:{}"] {
+        let path = path.replace("{}", &format!("{}:/usr/bin:/bin", programs.display()));
+        home.set("PATH", &path);
+        for words in [
+            &["sleep", "schedule"][..],
+            &["sleep", "dry-run"],
+            &["sleep", "unschedule"],
+        ] {
+            let ran = home.run(words);
+            assert_eq!(ran.code, 0, "{words:?} {}", ran.err);
+            assert!(!bad.exists(), "{path} {words:?}: {:?}", fs::read(&bad));
+        }
+    }
+    assert!(file.exists(), "the crontab of the system was asked");
+    // Without any other there is none.
+    home.set("PATH", ".");
+    let ran = home.run(&["sleep", "schedule", "--json"]);
+    assert_eq!(ran.json()["error"], "cron_unavailable", "{}", ran.out);
+    assert!(!bad.exists());
+}
+
+#[test]
 fn the_line_names_the_folders_this_shell_uses() {
     let (mut home, file) = with_cron();
     let line = |home: &Home| {

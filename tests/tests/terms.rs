@@ -112,6 +112,34 @@ fn agreeing_without_a_name_is_about_what_a_night_would_ask() {
 }
 
 #[test]
+fn one_can_agree_before_there_is_a_key() {
+    let mut home = Home::with_sample(PROGRAM);
+    let added = |home: &Home, words: &[&str]| {
+        let ran = home.run(&[&["backend", "accept", "--json"], words].concat());
+        assert_eq!(ran.code, 0, "{words:?} {}", ran.out);
+        ran.json()["added"][0]["provider"].clone()
+    };
+    assert_eq!(added(&home, &["anthropic"]), "anthropic:api.anthropic.com");
+    let azure = [
+        "--backend=azure_openai",
+        "--endpoint=https://me.openai.azure.com/openai",
+    ];
+    assert_eq!(
+        added(&home, &[&azure[..], &["azure_openai"]].concat()),
+        "azure_openai:me.openai.azure.com",
+        "nor is a deployment needed"
+    );
+    home.set("SKILLOPT_BACKEND", "openai_compatible");
+    home.set("SKILLOPT_ENDPOINT", "https://models.example.org/v1");
+    home.set("SKILLOPT_API_KEY_ENV", "NO_SUCH_KEY");
+    assert_eq!(added(&home, &[]), "openai_compatible:models.example.org");
+    // Without an address nobody knows whom it asks.
+    home.set("SKILLOPT_ENDPOINT", "");
+    let nobody = home.run(&["backend", "accept", "openai_compatible", "--json"]);
+    assert_eq!(nobody.json()["error"], "endpoint_invalid", "{}", nobody.out);
+}
+
+#[test]
 fn neither_a_repository_nor_another_provider_agrees() {
     let (stub, words) = stub(Dialect::Codex);
     let mut home = Home::with_sample(PROGRAM);

@@ -88,6 +88,40 @@ fn every_command_has_a_page_of_the_manual() {
     );
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_printed_is_a_failure_and_said() {
+    let home = Home::after_demo(PROGRAM);
+    for words in [
+        &["man"][..],
+        &["man", "sleep", "run"],
+        &["completions", "bash"],
+        &["--help"],
+        &["--version"],
+        &["status"],
+        &["status", "--json"],
+        &["config", "show", "--json"],
+        &["proposal", "show", "--json"],
+        &["sleep", "dry-run", "--json"],
+        &["man", "nothing", "--json"],
+        &["no-such-command", "--json"],
+        &["daemon", "--once"],
+        &["daemon", "--once", "--json"],
+    ] {
+        let full = std::fs::File::options()
+            .write(true)
+            .open("/dev/full")
+            .expect("the device");
+        let ran = home.run_into(words, full);
+        assert!(ran.code > 0, "{words:?}: {}", ran.err);
+        assert!(
+            ran.err.contains("The output could not be written"),
+            "{words:?}: {}",
+            ran.err
+        );
+    }
+}
+
 #[test]
 fn the_references_name_has_usage_and_version_of_its_own() {
     let home = Home::empty(PROGRAM);

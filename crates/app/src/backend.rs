@@ -131,14 +131,13 @@ pub struct Accepted {
 
 /// Notes in the user's settings that nights may ask providers by themselves.
 ///
-/// Errors: `provider_unknown`, those of the settings and, when none or a backend is named, of the backends.
+/// Errors: `provider_unknown`, those of the settings and, when none or a server is named, `endpoint_…`.
 pub async fn accept(app: &App, input: AcceptInput) -> Result<Accepted, Problem> {
     let mut added = Vec::new();
     if input.providers.is_empty() {
         let around = Around::with_judge(app, input.project.clone()).await?;
         for used in &around.used {
-            let made = around.make(&used.name, Some(used)).await?;
-            added.extend(made.terms());
+            added.extend(around.terms(&used.name, Some(used))?);
         }
     }
     for provider in &input.providers {
@@ -151,8 +150,7 @@ pub async fn accept(app: &App, input: AcceptInput) -> Result<Accepted, Problem> 
             {
                 let around = Around::with_judge(app, input.project.clone()).await?;
                 let uses = around.uses_of(provider);
-                let made = around.make(provider, uses.first().copied()).await?;
-                added.extend(made.terms());
+                added.extend(around.terms(provider, uses.first().copied())?);
             }
             None => return Err(unknown_provider(provider)),
         }
@@ -341,8 +339,10 @@ fn words(sides: &[Side]) -> Vec<String> {
 struct Used {
     name: String,
     sides: Vec<Side>,
-    /// It judges because it is of another family than the writer, not because a setting says so.
-    found: Option<Arc<dyn Backend>>,
+}
+
+fn first_side(used: Option<&Used>) -> Option<Side> {
+    used.and_then(|used| used.sides.first().copied())
 }
 
 /// What backends are made from.
@@ -353,6 +353,8 @@ struct Around<'a> {
     handoff: PathBuf,
     /// The backends a night would use, those that are one and the same once.
     used: Vec<Used>,
+    /// All of them, where they had to be made to find a judge.
+    roles: Option<Roles>,
 }
 
 /// The project that is meant, if it is registered, and the settings that hold there. A folder that is no
@@ -378,12 +380,9 @@ impl<'a> Around<'a> {
             app,
             used: Roles::kinds(&settings)
                 .into_iter()
-                .map(|(name, sides)| Used {
-                    name,
-                    sides,
-                    found: None,
-                })
+                .map(|(name, sides)| Used { name, sides })
                 .collect(),
+            roles: None,
             settings,
         };
         around.find_judge().await;
@@ -393,18 +392,23 @@ impl<'a> Around<'a> {
     /// Takes the judging from whoever the settings would give it to, when a night would find another judge.
     /// Without the backends of the night there is none to be found.
     async fn find_judge(&mut self) {
-        let Ok(Some(judge)) = judge::found(&self.settings, &self.surroundings()).await else {
+        if !judge::looked_for(&self.settings) {
+            return;
+        }
+        let Ok(roles) = Roles::from_settings(&self.settings, &self.surroundings()).await else {
             return;
         };
-        for used in &mut self.used {
-            used.sides.retain(|side| *side != Side::Judge);
+        if let Some(judge) = judge::found(&self.settings, &roles) {
+            for used in &mut self.used {
+                used.sides.retain(|side| *side != Side::Judge);
+            }
+            self.used.retain(|used| !used.sides.is_empty());
+            self.used.push(Used {
+                name: judge.id().kind,
+                sides: vec![Side::Judge],
+            });
         }
-        self.used.retain(|used| !used.sides.is_empty());
-        self.used.push(Used {
-            name: judge.id().kind,
-            sides: vec![Side::Judge],
-            found: Some(judge),
-        });
+        self.roles = Some(roles);
     }
 
     /// What `name` does in a night.
@@ -425,17 +429,28 @@ impl<'a> Around<'a> {
 
     /// `name` as a night uses it; or as it would be if it were chosen.
     async fn make(&self, name: &str, used: Option<&Used>) -> Result<Arc<dyn Backend>, Problem> {
-        if let Some(Used {
-            found: Some(judge), ..
-        }) = used
-        {
-            return Ok(Arc::clone(judge));
+        if let (Some(roles), Some(side)) = (&self.roles, first_side(used)) {
+            return Ok(Arc::clone(roles.of(side)));
         }
-        let (settings, side) = match used.and_then(|used| used.sides.first()) {
-            Some(side) => (self.settings.clone(), *side),
-            None => (self.settings_for_another(name), Side::Target),
-        };
+        let (settings, side) = self.made_from(name, used);
         Roles::one_from_settings(&settings, side, &self.surroundings()).await
+    }
+
+    /// What has to be agreed to before nights ask it. It need not be usable yet.
+    fn terms(&self, name: &str, used: Option<&Used>) -> Result<Option<Terms>, Problem> {
+        if let (Some(roles), Some(side)) = (&self.roles, first_side(used)) {
+            return Ok(roles.of(side).terms());
+        }
+        let (settings, side) = self.made_from(name, used);
+        Roles::terms(&settings, side, self.environment)
+    }
+
+    /// The settings `name` is made from, and for which side.
+    fn made_from(&self, name: &str, used: Option<&Used>) -> (Settings, Side) {
+        match first_side(used) {
+            Some(side) => (self.settings.clone(), side),
+            None => (self.settings_for_another(name), Side::Target),
+        }
     }
 
     /// The settings with another backend. What belongs to the configured one (its address, its key, its
@@ -477,7 +492,7 @@ impl<'a> Around<'a> {
         let mut options =
             PathOptions::from_settings(&self.settings, Prices::load(&self.app.paths.config)?);
         // The question is put as an attempt is, in the manner of the side that is tested.
-        let side = used.and_then(|used| used.sides.first().copied());
+        let side = first_side(used);
         options.sides.target = *options.sides.get(side.unwrap_or(Side::Target));
         let clock = Arc::clone(&self.app.clock);
         match trial::ask(backend, options, clock, &self.app.cancel).await? {

@@ -230,13 +230,22 @@ impl App {
 
     /// What a night of this project works with. Warnings about settings are told as notes.
     pub fn night(&self, project: Project) -> Result<NightContext, Problem> {
-        let resolved = self.settings(Some(&project))?;
-        for warning in &resolved.warnings {
-            (self.listener)(&skillopt_sleep::context::Progress::Note(
-                warning.message.clone(),
-            ));
+        let context = self.untold_night(project)?;
+        for warning in &context.warnings {
+            (self.listener)(&skillopt_sleep::context::Progress::Note(warning.clone()));
         }
-        Ok(self.night_under(project, resolved.settings))
+        Ok(context)
+    }
+
+    /// The same for a command whose output has a place for these warnings, so that they are told to programs as
+    /// well, and once.
+    pub(crate) fn untold_night(&self, project: Project) -> Result<NightContext, Problem> {
+        let resolved = self.settings(Some(&project))?;
+        let warnings = resolved.warnings.into_iter();
+        Ok(NightContext {
+            warnings: warnings.map(|warning| warning.message).collect(),
+            ..self.night_under(project, resolved.settings)
+        })
     }
 
     /// What works on a project under these settings. Taking back needs none of the user's: a broken file
@@ -248,6 +257,7 @@ impl App {
             clock: Arc::clone(&self.clock),
             finish_at: crate::supervisor::finish_at(&settings, self.clock.now()),
             settings,
+            warnings: Vec::new(),
             project,
             environment: Arc::clone(&self.environment),
             keyring: self.keyring.clone(),

@@ -5,9 +5,10 @@
 //! only when its markers leave no doubt which lines are ours.
 
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use skillopt_core::Problem;
+use skillopt_models::process::system_program;
 
 const BEGIN: &str = "# >>> skillopt (managed) >>>";
 const END: &str = "# <<< skillopt (managed) <<<";
@@ -16,11 +17,13 @@ const REFERENCE_BEGIN: &str = "# >>> skillopt-sleep (managed) >>>";
 
 /// The user's crontab; empty only when cron says that there is none.
 pub(crate) fn read() -> Result<String, Problem> {
-    let output = Command::new("crontab")
-        .arg("-l")
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null())
-        .output();
+    let output = system_program("crontab").and_then(|mut crontab| {
+        crontab
+            .arg("-l")
+            .env("LC_ALL", "C")
+            .stdin(Stdio::null())
+            .output()
+    });
     let output = output.map_err(|error| unavailable(&error.to_string()))?;
     if output.status.success() {
         let text =
@@ -126,12 +129,15 @@ pub(crate) fn write(before: &str, entries: &[String]) -> Result<bool, Problem> {
     if after == before {
         return Ok(false);
     }
-    let mut child = Command::new("crontab")
-        .arg("-")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
+    let mut child = system_program("crontab")
+        .and_then(|mut crontab| {
+            crontab
+                .arg("-")
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .stderr(Stdio::piped())
+                .spawn()
+        })
         .map_err(|error| unavailable(&error.to_string()))?;
     if let Some(mut stdin) = child.stdin.take() {
         stdin

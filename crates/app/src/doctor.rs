@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use skillopt_core::Problem;
 use skillopt_core::text::counted;
+use skillopt_core::{Problem, Retry};
+use skillopt_models::{CallError, Scope};
 use skillopt_sleep::preview::{self, Material};
-use skillopt_sleep::{harvesting, staging, targets};
-use skillopt_store::nights::{self, Kind, Outcome};
+use skillopt_sleep::{harvesting, run, staging, targets};
+use skillopt_store::nights::{self, Kind, Night, Outcome};
 use skillopt_store::projects::{self, Project};
-use skillopt_store::{Paths, repair};
+use skillopt_store::{Paths, attempts, repair, scheduled};
 use skillopt_transcripts::Harvest;
 
 use crate::backend;
@@ -115,13 +116,15 @@ async fn one_project(
     findings.extend(broken_line(&app, named));
     findings.push(database(&app));
     let context = match meant {
-        Ok(project) => app.night(project).map_err(|problem| ("settings", problem)),
+        Ok(project) => app
+            .untold_night(project)
+            .map_err(|problem| ("settings", problem)),
         Err(problem) => Err(("project", problem)),
     };
     let context = match context {
         Ok(context) => {
-            findings.extend(last_night(&context)?);
-            findings.push(good("settings", "The settings can be read.", Value::Null));
+            findings.extend(last_night(&context).await?);
+            findings.push(settings(&context));
             let harvest = match sessions::look(&context) {
                 Ok((found, within)) => {
                     findings.extend(found);
@@ -207,9 +210,9 @@ async fn without_project(app: &App, scheduled: bool) -> Result<Diagnosis, Proble
     let mut findings = vec![database(app)];
     // It has the user's settings, and nothing of it is read.
     let nowhere = projects::unregistered(&app.directory, app.clock.now())?;
-    match app.night(nowhere) {
+    match app.untold_night(nowhere) {
         Ok(context) => {
-            findings.push(good("settings", "The settings can be read.", Value::Null));
+            findings.push(settings(&context));
             findings.extend(of_models(app, &context, scheduled).await);
         }
         Err(problem) => findings.push(bad("settings", &problem)),
@@ -234,29 +237,85 @@ async fn of_models(app: &App, context: &skillopt_sleep::Context, scheduled: bool
     ]
 }
 
+/// The settings, with what of them is not used.
+fn settings(context: &skillopt_sleep::Context) -> Finding {
+    const SUBJECT: &str = "settings";
+    if context.warnings.is_empty() {
+        return good(SUBJECT, "The settings can be read.", Value::Null);
+    }
+    Finding {
+        health: Health::Warning,
+        guidance: "`skillopt config show` lists what holds.".to_owned(),
+        ..good(SUBJECT, context.warnings.join(" "), json!(context.warnings))
+    }
+}
+
 /// The last night, when it did not get through: what stopped it, such as a key that was refused, can only be
-/// known by asking.
-fn last_night(context: &skillopt_sleep::Context) -> Result<Option<Finding>, Problem> {
+/// known by asking. When only a person can end it, and nothing was done since, tonight does not get through
+/// either.
+async fn last_night(context: &skillopt_sleep::Context) -> Result<Option<Finding>, Problem> {
     let nights = context
         .store
         .read(|db| nights::list(db, Some(&context.project.id), 10))?;
     let last = nights
         .into_iter()
         .filter(|night| night.kind == Kind::Run)
-        .find_map(|night| Some((night.outcome?, night.reason)));
-    Ok(match last {
-        Some((Outcome::Deferred | Outcome::Failed, reason)) => Some(Finding {
-            health: Health::Warning,
-            guidance: "`skillopt backend test` asks now whether the models answer; `skillopt night show` says more of the night."
-                .to_owned(),
-            ..good(
-                "last night",
-                format!("It did not get through: {reason}"),
-                Value::Null,
-            )
-        }),
-        Some(_) | None => None,
-    })
+        .find(|night| night.outcome.is_some());
+    let Some(night) = last else { return Ok(None) };
+    if !matches!(night.outcome, Some(Outcome::Deferred | Outcome::Failed)) {
+        return Ok(None);
+    }
+    let found = Finding {
+        health: Health::Warning,
+        guidance: "`skillopt backend test` asks now whether the models answer; `skillopt night show` says more of the night."
+            .to_owned(),
+        ..good(
+            "last night",
+            format!("It did not get through: {}", night.reason),
+            Value::Null,
+        )
+    };
+    let Some(error) = refusal(context, &night)? else {
+        return Ok(Some(found));
+    };
+    // Without its backends a night ends before that; it is said by itself.
+    let asked = run::providers(context).await.unwrap_or_default();
+    if !error
+        .provider()
+        .is_some_and(|refused| asked.contains(refused))
+    {
+        return Ok(Some(found));
+    }
+    let problem = error.problem();
+    Ok(Some(Finding {
+        health: Health::Bad,
+        message: format!("{} Nothing was changed since.", found.message),
+        guidance: format!(
+            "{} `skillopt backend test` asks now whether the models answer.",
+            problem.guidance
+        ),
+        detail: json!({"code": problem.code}),
+        ..found
+    }))
+}
+
+/// What a provider told the night that a person has to do, when nobody has done anything since.
+fn refusal(context: &skillopt_sleep::Context, night: &Night) -> Result<Option<CallError>, Problem> {
+    let (mended, tries) = context.store.read(|db| {
+        Ok((
+            scheduled::mended_at(db, &night.project)?,
+            attempts::of_night(db, night.id)?,
+        ))
+    })?;
+    if mended > night.ended_at {
+        return Ok(None);
+    }
+    let last = tries.into_iter().next_back().and_then(|tried| tried.error);
+    // Errors of a later version are none that is known here.
+    let error = last.and_then(|mut said| serde_json::from_value(said["error"].take()).ok());
+    Ok(error.filter(|error: &CallError| {
+        error.retry() == Retry::Permanent && error.scope() == Scope::Provider
+    }))
 }
 
 /// What a night would do now, when nothing stands in its way.
@@ -446,7 +505,7 @@ async fn local_servers(app: &App, context: &skillopt_sleep::Context) -> Finding 
 }
 
 async fn backends(context: &skillopt_sleep::Context, as_scheduled: bool) -> Finding {
-    match skillopt_sleep::run::who_answers(context).await {
+    match run::who_answers(context).await {
         Ok(answering) => {
             let detail =
                 json!({"target": answering.target, "optimizer": answering.optimizer, "judge": answering.judge});

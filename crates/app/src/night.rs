@@ -213,7 +213,7 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
                 })
                 .collect();
             let events = if input.events {
-                events::list(db, id, 0, 10_000)?
+                events::list(db, id)?
                     .into_iter()
                     .map(|event| json!(event))
                     .collect()

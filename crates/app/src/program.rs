@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use skillopt_core::{Problem, Retry};
 
+pub use skillopt_models::process::system_program;
+
 /// The environment of this process; what is not text is left out.
 #[must_use]
 pub fn environment() -> BTreeMap<String, String> {

@@ -411,7 +411,7 @@ fn quote(word: &Path) -> Result<String, Problem> {
 }
 
 fn unusable(path: &Path) -> Problem {
-    Problem::permanent(
+    Problem::refused(
         "schedule_path_unusable",
         format!(
             "{} has characters that cannot stand in a crontab.",
@@ -438,10 +438,9 @@ mod tests {
             quote(Path::new("/a b/50%/o'k")).unwrap(),
             "'/a b/50\\%/o'\\''k'"
         );
-        assert_eq!(
-            quote(Path::new("/a\nb")).unwrap_err().code,
-            "schedule_path_unusable"
-        );
+        let refused = quote(Path::new("/a\nb")).unwrap_err();
+        assert_eq!(refused.code, "schedule_path_unusable");
+        assert!(refused.refused, "as any other setting that cannot be used");
     }
 
     #[test]

@@ -80,7 +80,7 @@ pub async fn run(app: &App, input: RunInput) -> Result<Box<RunOutput>, Problem> 
         .store
         .read(|db| nights::list(db, Some(&project.id), 1))?
         .is_empty();
-    let context = app.night(project)?;
+    let context = app.untold_night(project)?;
     // Words that cannot be used are a fault of the settings, not of the night.
     skillopt_models::Templates::from_settings(&context.settings, &context.paths)?;
     skillopt_store::data::bound_log(&app.paths)?;
@@ -129,7 +129,7 @@ pub struct DryRunInput {
 /// What a night would do, at no cost.
 pub async fn dry_run(app: &App, input: DryRunInput) -> Result<Box<NightPreview>, Problem> {
     let project = app.looked_at(input.project.as_deref())?;
-    let context = app.night(project)?;
+    let context = app.untold_night(project)?;
     let file = input
         .tasks_file
         .map(|path| tasks_file::read(&app.directory.join(path)))
@@ -365,6 +365,8 @@ pub struct Harvested {
     pub skipped: Vec<SkipCount>,
     /// What was found of each agent.
     pub sources: Vec<SourceStatus>,
+    /// Further lines: what in the settings is not used, and why.
+    pub notes: Vec<String>,
     /// The file written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<PathBuf>,
@@ -415,7 +417,7 @@ impl SessionRow {
 /// Lists what a night would read.
 pub async fn harvest(app: &App, input: HarvestInput) -> Result<Box<Harvested>, Problem> {
     let project = app.looked_at(input.project.as_deref())?;
-    let context = app.night(project)?;
+    let context = app.untold_night(project)?;
     let mut harvest = harvesting::read(&context, input.all_time)?;
     // Oldest first, as a night takes them: the first wording of a request names its task.
     harvest
@@ -459,6 +461,7 @@ pub async fn harvest(app: &App, input: HarvestInput) -> Result<Box<Harvested>, P
         sessions,
         skipped: SkipCount::of(&harvest, &context),
         sources: sources::statuses(&context, &harvest),
+        notes: context.warnings,
         output,
     }))
 }

@@ -28,6 +28,7 @@ pub(crate) fn run(app: &App, once: bool, json: bool) -> Result<ExitCode, Problem
             .to_vec(),
     };
     let runtime = skillopt_app::program::runtime()?;
+    let mut heard = true;
     let last = runtime.block_on(async {
         let supervisor = Supervisor::start(app.clone(), launch);
         let mut state = supervisor.state();
@@ -49,12 +50,12 @@ pub(crate) fn run(app: &App, once: bool, json: bool) -> Result<ExitCode, Problem
             }
             if json {
                 if told.as_ref() != Some(&now) {
-                    print(&format!("{}\n", json!(now)));
+                    heard &= print(&format!("{}\n", json!(now)));
                 }
                 told = Some(now);
             } else if now.sentence != said {
                 said.clone_from(&now.sentence);
-                print(&line(app, &now));
+                heard &= print(&line(app, &now));
             }
         }
         // A second time means now.
@@ -67,14 +68,18 @@ pub(crate) fn run(app: &App, once: bool, json: bool) -> Result<ExitCode, Problem
         state.borrow().clone()
     });
     if once && json {
-        print(&format!("{:#}\n", json!(last)));
+        heard &= print(&format!("{:#}\n", json!(last)));
     } else if once {
-        print(&crate::show::status(&last, app));
+        heard &= print(&crate::show::status(&last, app));
     }
     if let Supervising::Another(holder) = &last.supervising {
         print_error(&format!("Another process starts the nights: {holder}."));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(if heard {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 fn line(app: &App, state: &SupervisorState) -> String {

@@ -74,8 +74,7 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
         Asked::Completions(shell) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut words_of(false), "skillopt", &mut script);
-            print(&String::from_utf8_lossy(&script));
-            return ExitCode::SUCCESS;
+            return printed(&String::from_utf8_lossy(&script));
         }
         Asked::Man(words) => return man(&words, json),
         Asked::Wrong(message) => {
@@ -219,6 +218,15 @@ fn print(text: &str) -> bool {
     }
 }
 
+/// Writes to stdout what was asked for, and nothing else was.
+fn printed(text: &str) -> ExitCode {
+    if print(text) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
 fn print_error(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
@@ -245,8 +253,7 @@ fn usage(error: &clap::Error, json: bool) -> ExitCode {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     );
     if shown {
-        print(&error.render().to_string());
-        return ExitCode::SUCCESS;
+        return printed(&error.render().to_string());
     }
     let text = error.render().to_string();
     if error.kind() == ErrorKind::UnknownArgument
@@ -267,10 +274,7 @@ fn usage(error: &clap::Error, json: bool) -> ExitCode {
 
 fn man(words: &[String], json: bool) -> ExitCode {
     match manual::page(words_of(false), words) {
-        Some(Ok(page)) => {
-            print(&page);
-            ExitCode::SUCCESS
-        }
+        Some(Ok(page)) => printed(&page),
         Some(Err(_)) => ExitCode::from(1),
         None => {
             let problem = Problem::refused(

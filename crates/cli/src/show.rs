@@ -365,7 +365,7 @@ fn text_of_digests(output: &Output) -> String {
         text.push_str(&json!(digest).to_string());
         text.push('\n');
     }
-    text.push_str(&json!({"skipped": harvested.skipped, "sources": harvested.sources}).to_string());
+    text.push_str(&json!({"skipped": harvested.skipped, "sources": harvested.sources, "notes": harvested.notes}).to_string());
     text.push('\n');
     text
 }
@@ -407,6 +407,9 @@ fn harvest(harvested: &sleep::Harvested, out: &mut String) -> std::fmt::Result {
         .filter_map(|it| it.warning.as_ref())
     {
         writeln!(out, "  ! {}", plain(&warning.to_string()))?;
+    }
+    for note in &harvested.notes {
+        writeln!(out, "{}", plain(note))?;
     }
     if let Some(file) = &harvested.output {
         writeln!(

@@ -38,7 +38,7 @@ pub fn address(
 ) -> Result<Address, Problem> {
     let usual = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if deployment.is_empty() || !deployment.chars().all(usual) || deployment.starts_with('.') {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "azure_deployment_invalid",
             "models.model does not hold the name of a deployment of your Azure OpenAI resource.",
             "Set models.model to the deployment's name, as the portal lists it.",
@@ -106,7 +106,9 @@ mod tests {
                 deployment,
                 Protocol::Chat,
             );
-            assert_eq!(problem.unwrap_err().code, "azure_deployment_invalid");
+            let problem = problem.unwrap_err();
+            assert_eq!(problem.code, "azure_deployment_invalid");
+            assert!(problem.refused, "as any other setting that cannot be used");
         }
     }
 }

@@ -168,7 +168,7 @@ pub fn save(
     });
     let most_tries = usize::try_from(Retry::default().tries).unwrap_or(usize::MAX);
     let rows = store.read(|db| {
-        for event in events::list(db, night, 0, usize::MAX >> 1)? {
+        for event in events::list(db, night)? {
             for (side, recorded) in &mut recorded {
                 let word = |name: &str| event.body[name].as_str().unwrap_or_default();
                 match event.kind.as_str() {

@@ -135,6 +135,12 @@ pub enum CallError {
         /// When that was.
         at: Instant,
     },
+    /// There is too little space where answers are kept; the call was not sent, or its answer could not be
+    /// kept.
+    DiskFull {
+        /// The data folder.
+        folder: String,
+    },
     /// A person (or another program) has not answered yet.
     WaitingForAnswer {
         /// The hand-off id: 16 hexadecimal digits.
@@ -171,6 +177,7 @@ impl CallError {
             Self::BudgetExhausted { .. } => "budget_exhausted",
             Self::QuotaReserved { .. } => "quota_reserved",
             Self::FinishTime { .. } => "finish_time_reached",
+            Self::DiskFull { .. } => "disk_full",
             Self::WaitingForAnswer { .. } => "waiting_for_answer",
             Self::Cancelled => "cancelled",
             Self::Misconfigured { .. } => "backend_misconfigured",
@@ -192,9 +199,32 @@ impl CallError {
             | Self::Refused { .. }
             | Self::ContextOverflow { .. }
             | Self::WaitingForAnswer { .. } => Scope::Call,
-            Self::BudgetExhausted { .. } | Self::FinishTime { .. } | Self::Cancelled => {
-                Scope::Night
-            }
+            Self::BudgetExhausted { .. }
+            | Self::FinishTime { .. }
+            | Self::DiskFull { .. }
+            | Self::Cancelled => Scope::Night,
+        }
+    }
+
+    /// Whose error it is, when it is that of a provider.
+    #[must_use]
+    pub fn provider(&self) -> Option<&str> {
+        match self {
+            Self::SignInNeeded { provider, .. }
+            | Self::QuotaExhausted { provider, .. }
+            | Self::RateLimited { provider, .. }
+            | Self::Unavailable { provider, .. }
+            | Self::QuotaReserved { provider, .. }
+            | Self::Misconfigured { provider, .. } => Some(provider),
+            Self::TimedOut { .. }
+            | Self::Unreadable { .. }
+            | Self::Refused { .. }
+            | Self::ContextOverflow { .. }
+            | Self::BudgetExhausted { .. }
+            | Self::FinishTime { .. }
+            | Self::DiskFull { .. }
+            | Self::WaitingForAnswer { .. }
+            | Self::Cancelled => None,
         }
     }
 
@@ -223,6 +253,7 @@ impl CallError {
             | Self::BudgetExhausted { .. }
             | Self::QuotaReserved { .. }
             | Self::FinishTime { .. }
+            | Self::DiskFull { .. }
             | Self::WaitingForAnswer { .. }
             | Self::Misconfigured { .. } => false,
         }
@@ -236,13 +267,15 @@ impl CallError {
             | Self::RateLimited { .. }
             | Self::TimedOut { .. }
             | Self::Unavailable { .. }
-            | Self::Unreadable { .. }
             | Self::BudgetExhausted { .. }
             | Self::QuotaReserved { .. }
             | Self::FinishTime { .. }
+            | Self::DiskFull { .. }
             | Self::WaitingForAnswer { .. }
             | Self::Cancelled => Retry::Temporary,
+            // It was asked for twice: a model that cannot be read is not waited for.
             Self::SignInNeeded { .. }
+            | Self::Unreadable { .. }
             | Self::Refused { .. }
             | Self::ContextOverflow { .. }
             | Self::Misconfigured { .. } => Retry::Permanent,
@@ -275,6 +308,7 @@ impl CallError {
             | Self::BudgetExhausted { .. }
             | Self::QuotaReserved { .. }
             | Self::FinishTime { .. }
+            | Self::DiskFull { .. }
             | Self::WaitingForAnswer { .. }
             | Self::Cancelled => {}
         }
@@ -350,6 +384,10 @@ impl CallError {
             Self::FinishTime { at } => (
                 format!("The night was to be finished by {at}; nothing more was sent."),
                 "Nothing needs to be done: it goes on in the next night. A later schedule.finish_by gives it more time.".into(),
+            ),
+            Self::DiskFull { folder } => (
+                format!("There is too little space left on the disk of {folder}; nothing more was sent."),
+                "Free some space (`skillopt data size` shows what SkillOpt uses); the night then goes on and uses the answers it has.".into(),
             ),
             Self::WaitingForAnswer { id, refused: None } => (
                 format!("Question {id} has no answer yet."),

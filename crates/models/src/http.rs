@@ -98,7 +98,7 @@ impl Server {
         options.credential.accept(&options.address)?;
         let client = client(&options.address).map_err(|_| network_unusable())?;
         Ok(Self {
-            provider: format!("{}:{}", options.kind, options.address.host()),
+            provider: provider(options.kind, &options.address),
             options,
             client,
             dialect: Mutex::default(),
@@ -287,9 +287,7 @@ impl Backend for Server {
     }
 
     fn terms(&self) -> Option<Terms> {
-        let address = &self.options.address;
-        (!address.is_loopback())
-            .then(|| crate::terms::of_host(self.provider.clone(), &address.host()))
+        terms(self.options.kind, &self.options.address)
     }
 
     fn tells_allowance(&self) -> bool {
@@ -337,6 +335,17 @@ fn network_unusable() -> Problem {
         "This computer cannot make encrypted connections: its list of trusted certificates cannot be read.",
         "Install the system's certificates (on Debian and Ubuntu: ca-certificates), or use a server on this computer.",
     )
+}
+
+/// Who is asked at an address.
+fn provider(kind: &str, address: &Address) -> String {
+    format!("{kind}:{}", address.host())
+}
+
+/// What has to be agreed to before nights ask at an address; `None` for this computer.
+pub(crate) fn terms(kind: &str, address: &Address) -> Option<Terms> {
+    (!address.is_loopback())
+        .then(|| crate::terms::of_host(provider(kind, address), &address.host()))
 }
 
 /// A client for one address: it follows nothing, and sends nothing of this computer to a proxy.

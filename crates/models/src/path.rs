@@ -15,6 +15,7 @@ mod prepare;
 pub(crate) mod questions;
 mod renewal;
 mod reserve;
+mod room;
 mod run;
 mod secrets;
 mod send;
@@ -68,6 +69,9 @@ pub struct PathOptions {
     pub reserve_percent: u8,
     /// When nothing more begins; `None` for no such time.
     pub finish_at: Option<Instant>,
+    /// With less than so many bytes left on the disk of the data nothing is asked: an answer that cannot be
+    /// kept is paid for in vain.
+    pub least_room: u64,
     /// How the model of each side is asked.
     pub sides: PerSide<Manner>,
     /// Texts the user marked as no secrets.
@@ -85,6 +89,7 @@ impl Default for PathOptions {
             tools: false,
             reserve_percent: 0,
             finish_at: None,
+            least_room: room::LEAST,
             sides: PerSide::default(),
             false_alarms: Vec::new(),
         }

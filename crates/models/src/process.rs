@@ -14,6 +14,7 @@
 
 mod escaped;
 mod scratch;
+mod search;
 mod tree;
 
 use std::ffi::OsString;
@@ -30,6 +31,8 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::error::Wait;
 
 pub use scratch::{Scratch, sweep_scratch};
+pub use search::system_program;
+pub(crate) use search::{absolute_folders, is_program};
 use tree::Tree;
 
 /// How long the pipes are still read after the program itself has ended. What a program wrote

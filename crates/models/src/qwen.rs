@@ -31,7 +31,7 @@ pub fn thinking(wish: Wish, legacy: LegacyThinking) -> Result<Thinking, Problem>
     if let (Some(old), Some(new)) = (old, new)
         && old != new
     {
-        return Err(Problem::permanent(
+        return Err(Problem::refused(
             "thinking_conflict",
             format!(
                 "models.thinking says {}, and the older models.enable_thinking says {}, which means {}.",
@@ -77,6 +77,7 @@ mod tests {
             assert_eq!(sent.clone().ok(), expected, "{wish:?} {legacy:?}");
             if let Err(problem) = sent {
                 assert_eq!(problem.code, "thinking_conflict");
+                assert!(problem.refused, "as any other setting that cannot be used");
             }
         }
     }

@@ -27,11 +27,12 @@ use crate::path::{Lengths, Manner, PathOptions, PerSide, Roles};
 use crate::persona_sim::PersonaSim;
 use crate::price::{Price, Prices};
 use crate::templates::{Loaded, Templates};
+use crate::terms::Terms;
 use choice::Choice;
 
 use crate::{
     agent_cli, cassette, claude, codex, copilot, cursor, handoff, http, mock, opencode,
-    persona_sim, pi,
+    persona_sim, pi, terms,
 };
 
 /// A backend keeps the time of a try itself and says which wait was too long; the path only steps in
@@ -125,6 +126,23 @@ impl Roles {
         around: &Surroundings<'_>,
     ) -> Result<Arc<dyn Backend>, Problem> {
         make(&Choice::of(settings, side), settings, around).await
+    }
+
+    /// What has to be agreed to before nights ask the backend of one side, which need not be usable yet: its
+    /// key may be missing, or its program. `None` when nothing has.
+    ///
+    /// Errors: `endpoint_…`.
+    pub fn terms(
+        settings: &Settings,
+        side: Side,
+        environment: &BTreeMap<String, String>,
+    ) -> Result<Option<Terms>, Problem> {
+        let choice = Choice::of(settings, side);
+        if servers::is_server(&choice.kind) {
+            servers::terms(&choice, settings, environment)
+        } else {
+            Ok(terms::of_provider(&choice.kind))
+        }
     }
 
     /// Whether every side is a simulation, so that a score says nothing about a model.

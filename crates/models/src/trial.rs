@@ -104,12 +104,8 @@ pub async fn ask(
         None => return Ok(Err(CallError::Cancelled)),
     };
     let took = began.elapsed();
-    let (spend, events) = store.read(|db| {
-        Ok((
-            attempts::spend(db, night)?,
-            events::list(db, night, 0, 100)?,
-        ))
-    })?;
+    let (spend, events) =
+        store.read(|db| Ok((attempts::spend(db, night)?, events::list(db, night)?)))?;
     let answered_by = events
         .into_iter()
         .find(|event| event.kind == "models/answered_by")

@@ -172,6 +172,7 @@ fn translated(row: &'static Row, value: &Value) -> Result<Value, String> {
     };
     row.kind.check(&value).map_err(|fault| match fault {
         Fault::Wrong(phrase) | Fault::Backend(phrase) => format!("its value is {phrase}"),
+        Fault::Secret => "it holds what looks like a key or a password".to_owned(),
     })
 }
 

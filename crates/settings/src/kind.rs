@@ -125,6 +125,9 @@ pub(crate) enum Fault {
     Wrong(String),
     /// No backend of this version has the name. The whole reason.
     Backend(String),
+    /// It holds what looks like a key, which would lie in a file for everybody to read, and in the pins of every
+    /// night. It is not repeated.
+    Secret,
 }
 
 /// Lists are read up to this many entries, and texts up to this many bytes.
@@ -372,6 +375,7 @@ impl Kind {
             }),
             Self::Address if text.is_empty() => Ok(String::new()),
             Self::Address => match address_fault(text) {
+                None if redact(text).count > 0 => Err(Fault::Secret),
                 None => Ok(text.trim_end_matches('/').to_owned()),
                 Some(why) => Err(because(&why)),
             },
@@ -413,6 +417,7 @@ impl Kind {
                 }
             }
             Self::Form(form) if !(form.fits)(text) => Err(wrong()),
+            Self::Text if redact(text).count > 0 => Err(Fault::Secret),
             _ => Ok(text.to_owned()),
         }
     }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use skillopt_core::Problem;
 
 use crate::file;
+use crate::kind::shown;
 use crate::problems::{invalid, put, unknown, unknown_key};
 use crate::resolved::{Given, Layer, Place, Resolved};
 use crate::suggest::closest;
@@ -307,6 +308,7 @@ impl<'a> Loading<'a> {
             self.give(row, Layer::Environment, &place, value)?;
         }
         self.strange_variables(env);
+        self.relative_folders(env);
         Ok(())
     }
 
@@ -351,6 +353,25 @@ impl<'a> Loading<'a> {
                 self.resolved.warn(
                     "variable_unknown",
                     format!("The variable {name} is not used; did you mean SKILLOPT_{near}?"),
+                );
+            }
+        }
+    }
+
+    /// The folders of a Linux desktop: the XDG Base Directory Specification has a relative path ignored, and
+    /// whoever set one should know why nothing is kept there.
+    fn relative_folders(&mut self, env: &BTreeMap<String, String>) {
+        if cfg!(any(windows, target_os = "macos")) {
+            return;
+        }
+        for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME"] {
+            if let Some(path) = set(env, name).filter(|path| !Path::new(path).is_absolute()) {
+                self.resolved.warn(
+                    "variable_unusable",
+                    format!(
+                        "The variable {name} names {}, which is not an absolute path, and is not used.",
+                        shown(&json!(path))
+                    ),
                 );
             }
         }

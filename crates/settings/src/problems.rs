@@ -15,6 +15,16 @@ pub(crate) fn invalid(row: &Row, place: &Place, fault: &Fault) -> Problem {
     let (code, phrase) = match fault {
         Fault::Wrong(phrase) => ("setting_invalid", phrase),
         Fault::Backend(phrase) => ("backend_unknown", phrase),
+        Fault::Secret => {
+            return Problem::refused(
+                "setting_invalid",
+                format!(
+                    "{} (set {place}) is a text that holds what looks like a key or a password, and no setting may.",
+                    row.key
+                ),
+                "Take it out there. `skillopt key set NAME` keeps a key in the keyring, and models.api_key_env takes its NAME.",
+            );
+        }
     };
     let end = if phrase.ends_with('?') { "" } else { "." };
     Problem::refused(

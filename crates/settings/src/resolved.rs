@@ -72,7 +72,7 @@ impl fmt::Display for Place {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Warning {
     /// `setting_unknown`, `setting_renamed`, `setting_retired`, `repository_setting_refused`,
-    /// `variable_unknown`.
+    /// `variable_unknown`, `variable_unusable`.
     pub code: &'static str,
     /// One full sentence.
     pub message: String,

@@ -357,6 +357,22 @@ fn every_agent_is_a_source() {
     assert_eq!(Source::WORDS.len(), Agent::ALL.len() + 2);
 }
 
+#[cfg(all(unix, not(target_os = "macos")))]
+#[test]
+fn a_relative_folder_of_the_desktop_is_said_to_be_ignored() {
+    let place = Place::new()
+        .env("XDG_DATA_HOME", "data here")
+        .env("XDG_CONFIG_HOME", "/whole");
+    let warnings = place.load().unwrap().warnings;
+    let [only] = warnings.as_slice() else {
+        panic!("{warnings:?}");
+    };
+    assert_eq!(only.code, "variable_unusable");
+    for word in ["XDG_DATA_HOME", "data here", "not used"] {
+        assert!(only.message.contains(word), "{}", only.message);
+    }
+}
+
 #[test]
 fn variables_of_the_reference() {
     let place = Place::new()

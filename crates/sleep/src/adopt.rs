@@ -55,6 +55,10 @@ pub struct PlannedDocument {
     pub flags: Vec<Value>,
     /// The file is marked as not to be written; it is replaced all the same, and stays marked.
     pub read_only: bool,
+    /// It is somebody else's now, and would be ours.
+    #[serde(skip)]
+    #[cfg_attr(feature = "typescript", ts(skip))]
+    changes_owner: bool,
     /// The file is below the project's root and a repository's: the change is everyone's once it is
     /// committed, and nothing is committed for the user.
     pub under_version_control: bool,
@@ -130,6 +134,12 @@ pub fn plan(context: &Context, id: &str, selection: &Selection) -> Result<Planne
         if planned.read_only {
             notes.push(format!(
                 "{} is read-only: it is changed all the same, and stays read-only.",
+                planned.real_path
+            ));
+        }
+        if planned.changes_owner {
+            notes.push(format!(
+                "{} belongs to another user of this computer; what takes its place belongs to you.",
                 planned.real_path
             ));
         }
@@ -460,6 +470,7 @@ fn document(
         ));
     }
     let read_only = pinned.as_ref().is_some_and(files::Pinned::is_read_only);
+    let changes_owner = pinned.as_ref().is_some_and(|pinned| !pinned.keeps_owner);
     let before = pinned.map(|pinned| String::from_utf8_lossy(&pinned.bytes).into_owned());
     let after = if subset {
         let applied = with_edits(target, before.clone(), &edits)?;
@@ -493,6 +504,7 @@ fn document(
         edits,
         subset,
         read_only,
+        changes_owner,
     })
 }
 
@@ -621,6 +633,12 @@ pub(crate) fn not_without_asking(
         Some("it changes a skill you wrote")
     } else if planned.documents.iter().any(|document| document.read_only) {
         Some("a document is read-only")
+    } else if planned
+        .documents
+        .iter()
+        .any(|document| document.changes_owner)
+    {
+        Some("a document belongs to another user of this computer")
     } else if simulated {
         Some("its scores come from a simulation")
     } else if context.settings.mode == skillopt_settings::GateMode::Off {

@@ -54,11 +54,10 @@ pub(crate) fn limits(context: &Context) -> Value {
 
 /// Whether a night has come to the limits that still hold: it could go on only to stop again.
 fn is_spent(context: &Context, night: i64) -> Result<bool, Problem> {
-    let events = context
-        .store
-        .read(|db| events::list(db, night, 0, usize::MAX >> 1))?;
-    let reached = events.iter().rfind(|event| event.kind == SPENT);
-    Ok(reached.is_some_and(|event| event.body["limits"] == limits(context)))
+    let reached = context.store.read(|db| events::of_kind(db, night, SPENT))?;
+    Ok(reached
+        .last()
+        .is_some_and(|event| event.body["limits"] == limits(context)))
 }
 
 /// The plan of the unfinished night: its tasks file is read again, and must be as it was.

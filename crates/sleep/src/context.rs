@@ -65,6 +65,8 @@ pub struct Context {
     pub clock: Arc<dyn Clock>,
     /// The settings that hold for this project.
     pub settings: Settings,
+    /// What in the settings is not used, and why: the first notes of a report.
+    pub warnings: Vec<String>,
     /// The project.
     pub project: Project,
     /// The environment: where agents say their homes are, and where keys are.

@@ -1,12 +1,12 @@
 //! What a night reads: which agents, which folders, from when.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use jiff::SignedDuration;
 use skillopt_core::agent::Agent;
 use skillopt_core::task::Task;
 use skillopt_core::{Instant, Problem};
+use skillopt_models::process::system_program;
 use skillopt_settings::{Scope as ScopeSetting, Source};
 use skillopt_store::projects;
 use skillopt_transcripts::{
@@ -162,7 +162,10 @@ fn worktrees(root: &Path) -> Vec<PathBuf> {
     if !root.join(".git").exists() {
         return Vec::new();
     }
-    let output = Command::new("git")
+    let Ok(mut git) = system_program("git") else {
+        return Vec::new();
+    };
+    let output = git
         .arg("-C")
         .arg(root)
         // A repository is hostile input: its configuration must not start programs.

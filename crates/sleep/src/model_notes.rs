@@ -44,7 +44,7 @@ pub(crate) fn of(
     roles: &Roles,
 ) -> Result<(Resolved, Vec<String>), Problem> {
     let (told, earlier) = store.read(|db| {
-        let mut told = events::list(db, night, 0, usize::MAX >> 1)?;
+        let mut told = events::list(db, night)?;
         told.retain(|event| event.kind.starts_with("models/"));
         Ok((told, nights::list(db, Some(project), LOOKED_BACK)?))
     })?;

@@ -236,6 +236,7 @@ const fn stops_night(error: &CallError) -> bool {
             | CallError::RateLimited { .. }
             | CallError::BudgetExhausted { .. }
             | CallError::FinishTime { .. }
+            | CallError::DiskFull { .. }
             | CallError::Misconfigured { .. }
     )
 }
@@ -254,6 +255,7 @@ fn stop(error: &CallError) -> Stop {
         | CallError::RateLimited { .. }
         | CallError::BudgetExhausted { .. }
         | CallError::FinishTime { .. }
+        | CallError::DiskFull { .. }
         | CallError::Unavailable { .. }
         | CallError::TimedOut { .. } => Stop::Deferred {
             problem,

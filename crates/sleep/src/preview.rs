@@ -97,7 +97,8 @@ pub async fn preview(
     };
     let (targets, unusable) = targets::resolve(context, &harvesting::agents(context, named))?;
     staging::ready(context)?;
-    let mut notes: Vec<String> = unusable.iter().map(ToString::to_string).collect();
+    let mut notes = context.warnings.clone();
+    notes.extend(unusable.iter().map(ToString::to_string));
     let mut found = Vec::new();
     let (prepared, mined, harvest) = match material {
         Material::Given(file) => (

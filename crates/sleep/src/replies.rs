@@ -43,12 +43,10 @@ pub fn of(
     // A memory is compared with what there was once the skill had been let in.
     let skill = format!("{agent}:{}", TargetKind::Skill.id());
     let skill_was_let_in = kind == TargetKind::Memory
-        && events::list(db, night, 0, usize::MAX >> 1)?
+        && events::of_kind(db, night, "gate/trial")?
             .iter()
             .any(|event| {
-                event.kind == "gate/trial"
-                    && event.body["target"] == skill.as_str()
-                    && event.body["decision"]["accepted"] == true
+                event.body["target"] == skill.as_str() && event.body["decision"]["accepted"] == true
             });
     let before = if skill_was_let_in {
         trial(TargetKind::Skill)

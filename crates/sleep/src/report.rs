@@ -292,7 +292,7 @@ impl NightReport {
             missing: Vec::new(),
             forecast: Forecast::default(),
             spend: Spend::default(),
-            notes: Vec::new(),
+            notes: context.warnings.clone(),
             proposal: None,
             staging_dir: String::new(),
             adopted: Vec::new(),
@@ -451,10 +451,10 @@ impl NightReport {
             self.outcome = Outcome::Failed;
             self.reason =
                 "The optimizer's reply could not be read, so nothing was tried.".to_owned();
-            self.problem = Some(Problem::temporary(
+            self.problem = Some(Problem::permanent(
                 "reply_unreadable",
                 self.reason.clone(),
-                "Run again, or use a more capable model as optimizer (models.optimizer_model).",
+                "Use a more capable model as optimizer (models.optimizer_model); the next night asks anew.",
             ));
         } else if let Some(reason) = indeterminate.filter(|_| self.gated) {
             self.outcome = Outcome::Inconclusive;

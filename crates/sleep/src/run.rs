@@ -489,6 +489,15 @@ pub struct Answering {
     pub unheard: Vec<String>,
 }
 
+/// The providers that a night would ask. Asks no model.
+///
+/// Errors: those of the backends.
+pub async fn providers(context: &Context) -> Result<BTreeSet<String>, Problem> {
+    let (roles, _) = night::models(context).await?;
+    let each = roles.each().into_iter();
+    Ok(each.map(|backend| backend.provider()).collect())
+}
+
 /// Who would answer, after asking the backends whether they could.
 ///
 /// Errors: those of the backends.

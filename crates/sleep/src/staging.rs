@@ -25,9 +25,6 @@ use crate::report::{NightReport, TargetReport, reference_edit};
 use crate::report_text;
 use crate::targets;
 
-/// How many events a bundle's evidence holds.
-const EVIDENCE: usize = 100_000;
-
 /// A bundle that was written and waits to be published.
 pub(crate) struct Staged {
     pub(crate) id: String,
@@ -333,10 +330,7 @@ fn pretty(value: &Value) -> String {
 
 /// The night's events, one per line, in order.
 fn evidence(night: &Night<'_>, redactor: &Redactor) -> Result<String, Problem> {
-    let events = night
-        .context
-        .store
-        .read(|db| events::list(db, night.id, 0, EVIDENCE))?;
+    let events = night.context.store.read(|db| events::list(db, night.id))?;
     let mut text = String::new();
     for event in events {
         let mut line = json!({"ts": event.at, "event": event.kind, "seq": event.seq});

@@ -36,7 +36,6 @@ pub fn resolve(
     context: &Context,
     agents: &[Agent],
 ) -> Result<(Vec<Target>, Vec<Problem>), Problem> {
-    let roots = allowed_roots(context);
     let mut targets: Vec<Target> = Vec::new();
     let mut unusable = Vec::new();
     for &agent in agents {
@@ -47,7 +46,7 @@ pub fn resolve(
             (TargetKind::Skill, skill_path(context, agent)),
             (TargetKind::Memory, memory_path(context, agent)),
         ] {
-            let pinned = pin(agent, kind, &path, &roots);
+            let pinned = pin(agent, kind, &path, &roots_of(context, &path));
             let usable = pinned.and_then(|target| match staging::obstacle(context, &target) {
                 None => Ok(target),
                 Some(problem) => Err(problem),
@@ -179,6 +178,23 @@ pub(crate) fn below_project(context: &Context, path: &str) -> PathBuf {
     Path::new(&context.project.root).join(path)
 }
 
+/// The folders that the document at `path` may really lie in. A link in a project may have come with its
+/// repository, which does not say which of the user's own skills are changed.
+fn roots_of(context: &Context, path: &Path) -> Vec<PathBuf> {
+    if !path.starts_with(&context.project.root) {
+        return allowed_roots(context);
+    }
+    let mut roots = vec![PathBuf::from(&context.project.root)];
+    roots.extend(named_roots(context));
+    roots
+}
+
+/// The folders that the user has named.
+fn named_roots(context: &Context) -> impl Iterator<Item = PathBuf> {
+    let roots = context.settings.skill_roots.iter();
+    roots.map(|root| below_project(context, root))
+}
+
 /// The folders documents may lie in: the project, the agents' skill folders, the roots the user named.
 #[must_use]
 pub fn allowed_roots(context: &Context) -> Vec<PathBuf> {
@@ -188,13 +204,7 @@ pub fn allowed_roots(context: &Context) -> Vec<PathBuf> {
         roots.extend(homes.of(agent).iter().map(|home| home.join("skills")));
     }
     roots.push(context.home.join(".agents").join("skills"));
-    roots.extend(
-        context
-            .settings
-            .skill_roots
-            .iter()
-            .map(|root| below_project(context, root)),
-    );
+    roots.extend(named_roots(context));
     roots
 }
 

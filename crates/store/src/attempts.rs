@@ -84,11 +84,11 @@ pub struct Attempt {
 
 /// Which answers may be used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Within {
+pub enum Within<'a> {
     /// Of any night: mine, judge.
     Ever,
-    /// Of this night only: attempt, reflect.
-    Night(i64),
+    /// Of these nights only: attempt, reflect.
+    Nights(&'a [i64]),
 }
 
 /// A reply that was paid for, with its text.
@@ -229,19 +229,20 @@ pub fn forget_started(tx: &Tx<'_>, night: i64) -> Result<usize, Fault> {
 }
 
 /// The newest readable answer to a call. Answers whose text has expired do not count.
-pub fn answered(db: &Connection, key: &str, within: Within) -> Result<Option<Answered>, Fault> {
-    let night = match within {
+pub fn answered(db: &Connection, key: &str, within: Within<'_>) -> Result<Option<Answered>, Fault> {
+    let nights = match within {
         Within::Ever => None,
-        Within::Night(night) => Some(night),
+        Within::Nights(nights) => Some(json!(nights).to_string()),
     };
     let found = db
         .prepare_cached(
             "SELECT id, night, reply, input_tokens, cached_tokens, output_tokens FROM attempt
-             WHERE key = ?1 AND state = 'answered' AND (?2 IS NULL OR night = ?2)
+             WHERE key = ?1 AND state = 'answered'
+               AND (?2 IS NULL OR night IN (SELECT value FROM json_each(?2)))
                AND EXISTS (SELECT 1 FROM blob WHERE hash = reply AND body IS NOT NULL)
              ORDER BY id DESC LIMIT 1",
         )?
-        .query_row((key, night), |row| {
+        .query_row((key, nights), |row| {
             Ok((
                 row.get(0)?,
                 row.get(1)?,

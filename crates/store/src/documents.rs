@@ -172,17 +172,21 @@ fn real(path: &Path) -> Result<PathBuf, Problem> {
 }
 
 fn outside(path: &Path, real: &Path) -> Problem {
-    let leads = if path == real {
-        String::new()
+    let message = if path == real {
+        format!(
+            "{} is outside the project and the agents' own folders.",
+            path.display()
+        )
     } else {
-        format!(" leads to {}, which", real.display())
+        format!(
+            "{} leads to {}, and a link may lead neither out of the project nor out of the agents' own folders.",
+            path.display(),
+            real.display()
+        )
     };
     Problem::refused(
         "target_outside_roots",
-        format!(
-            "{}{leads} is outside the project and the agents' own folders.",
-            path.display()
-        ),
+        message,
         "Nothing was read or written. Add its folder to changes.skill_roots if it should be improved.",
     )
 }

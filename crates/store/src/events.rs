@@ -44,12 +44,21 @@ pub fn first(db: &Connection, night: i64, kind: &str) -> Result<Option<Event>, F
     rows.next()?.map(event).transpose()
 }
 
-/// The events of a night after place `after` (0 for all), in order, at most `limit`.
-pub fn list(db: &Connection, night: i64, after: u64, limit: usize) -> Result<Vec<Event>, Fault> {
+/// The events of a night, in order.
+pub fn list(db: &Connection, night: i64) -> Result<Vec<Event>, Fault> {
+    select(db, night, None)
+}
+
+/// The events of one kind, in order.
+pub fn of_kind(db: &Connection, night: i64, kind: &str) -> Result<Vec<Event>, Fault> {
+    select(db, night, Some(kind))
+}
+
+fn select(db: &Connection, night: i64, kind: Option<&str>) -> Result<Vec<Event>, Fault> {
     let mut statement = db.prepare_cached(
-        "SELECT seq, at, kind, body FROM event WHERE night = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
+        "SELECT seq, at, kind, body FROM event WHERE night = ?1 AND (?2 IS NULL OR kind = ?2) ORDER BY seq",
     )?;
-    let mut rows = statement.query((night, Count(after), Count(limit as u64)))?;
+    let mut rows = statement.query((night, kind))?;
     let mut events = Vec::new();
     while let Some(row) = rows.next()? {
         events.push(event(row)?);

@@ -82,18 +82,24 @@ fn sql_problem(error: &rusqlite::Error, path: &Path) -> Problem {
 }
 
 /// Whether the disk that holds `path` has no room worth the name.
-#[cfg(unix)]
 fn is_full(path: &Path) -> bool {
     const ROOM: u64 = 1 << 20;
-    path.parent()
-        .and_then(|folder| rustix::fs::statvfs(folder).ok())
-        .is_some_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < ROOM)
+    room(path).is_some_and(|room| room < ROOM)
 }
 
-/// Whether the disk that holds `path` has no room worth the name.
+/// How many bytes may still be written to the disk that holds `path`; `None` where that is not known. A
+/// quota of the user is not seen.
+#[cfg(unix)]
+pub(crate) fn room(path: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(path.parent()?).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+/// How many bytes may still be written to the disk that holds `path`: the system does not say so without
+/// unsafe code.
 #[cfg(not(unix))]
-fn is_full(_path: &Path) -> bool {
-    false
+pub(crate) fn room(_path: &Path) -> Option<u64> {
+    None
 }
 
 /// The disk that holds `path` is full.

@@ -79,6 +79,8 @@ pub struct Pinned {
     pub file: FileId,
     /// How many names it has.
     pub links: u64,
+    /// Whether it is still its owner's after it is changed: it is ours, or we may give files away.
+    pub keeps_owner: bool,
     /// SHA-256 of `bytes`.
     pub sha256: String,
 }
@@ -165,6 +167,7 @@ fn read_in(folder: &Folder, name: &OsStr, path: &Path) -> Result<Option<Pinned>,
                 mode: platform::mode(&after),
                 file: platform::file_id(&after),
                 links: platform::links(&after),
+                keeps_owner: platform::keeps_owner(&after),
             }));
         }
     }

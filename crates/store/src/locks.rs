@@ -164,6 +164,19 @@ pub fn keyring(paths: &Paths, doing: &str, now: Instant) -> Result<Guard, Proble
     })
 }
 
+/// Locks the making of a copy of the data: what is purged meanwhile would live on in it.
+///
+/// Errors: `data_dir_busy` (names the holder), and those of [`project`].
+pub fn copying(paths: &Paths, now: Instant) -> Result<Guard, Problem> {
+    take(paths, "copy", "copying the data", now, |holder| {
+        Problem::temporary(
+            "data_dir_busy",
+            format!("Another process copies the data{holder}."),
+            "Try again when it is done.",
+        )
+    })
+}
+
 /// Locks the schedule of this data folder: one process starts the nights that are due. It does not stand
 /// in the way of moving or purging the data.
 ///

@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use jiff::SignedDuration;
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde::Serialize;
 use serde_json::Value;
@@ -204,6 +205,27 @@ pub fn open(db: &Connection, project: &str, kind: Kind) -> Result<Option<Night>,
     .optional()?
     .map(whole)
     .transpose()
+}
+
+/// How long after a night began another may still take its place: they are of one date.
+const ONE_NIGHT: SignedDuration = SignedDuration::from_hours(12);
+
+/// The nights whose place this one took: of the same project and kind, ended by hand or for what had changed
+/// within hours before this one began, with no night in between that came to an end of its own. Nothing was
+/// decided from their answers.
+pub fn replaced_by(db: &Connection, night: i64) -> Result<Vec<i64>, Fault> {
+    let mut statement = db.prepare_cached(
+        "SELECT old.id FROM night AS old, night AS new
+         WHERE new.id = ?1 AND old.id < new.id AND old.project = new.project AND old.kind = new.kind
+           AND old.state = 'ended' AND old.outcome = ?2 AND old.started_at >= new.started_at - ?3
+           AND NOT EXISTS (SELECT 1 FROM night AS other
+               WHERE other.project = new.project AND other.kind = new.kind
+                 AND other.id > old.id AND other.id < new.id AND other.outcome IS NOT ?2)
+         ORDER BY old.id",
+    )?;
+    let within = i64::try_from(ONE_NIGHT.as_micros()).unwrap_or(i64::MAX);
+    let rows = statement.query_map((night, Outcome::Interrupted, within), |row| row.get(0))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Every unfinished night of a project, whatever its kind, newest first.

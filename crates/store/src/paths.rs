@@ -38,19 +38,25 @@ impl Paths {
     ///
     /// Data: `SKILLOPT_DATA_DIR`, else the path in the file `location` of the configuration folder
     /// (written by `data move`), else the platform's data folder. Relative values are refused
-    /// (`path_not_absolute`).
+    /// (`path_not_absolute`), `HOME` included, and so are files (`folder_is_file`).
     pub fn from_env(env: &BTreeMap<String, String>) -> Result<Self, Problem> {
         let named = |variable: &str| {
             env.get(variable)
                 .filter(|value| !value.is_empty())
                 .map(PathBuf::from)
         };
+        if cfg!(unix)
+            && let Some(home) = named("HOME")
+        {
+            // Everything of ours would lie in whatever folder a command is given in.
+            absolute(home, "HOME")?;
+        }
         let config = match named(CONFIG_VARIABLE) {
-            Some(path) => absolute(path, CONFIG_VARIABLE)?,
+            Some(path) => no_file(absolute(path, CONFIG_VARIABLE)?, CONFIG_VARIABLE)?,
             None => usual(env)?.config,
         };
         let data = match named(DATA_VARIABLE) {
-            Some(path) => absolute(path, DATA_VARIABLE)?,
+            Some(path) => no_file(absolute(path, DATA_VARIABLE)?, DATA_VARIABLE)?,
             None => match moved(&config)? {
                 Some(path) => path,
                 None => usual(env)?.data,
@@ -203,6 +209,19 @@ fn absolute(path: PathBuf, named_by: &str) -> Result<PathBuf, Problem> {
             path.display()
         ),
         "Give the whole path, beginning at the root.",
+    ))
+}
+
+/// A folder, or a place where one can be made.
+fn no_file(path: PathBuf, named_by: &str) -> Result<PathBuf, Problem> {
+    // What cannot be looked at is said when it is opened.
+    if std::fs::metadata(&path).map_or(true, |there| there.is_dir()) {
+        return Ok(path);
+    }
+    Err(Problem::permanent(
+        "folder_is_file",
+        format!("{named_by} names {}, which is no folder.", path.display()),
+        format!("Set {named_by} to a folder, which may be a new one, or unset it."),
     ))
 }
 

@@ -88,8 +88,10 @@ pub fn is_sound(path: &Path) -> bool {
     sound().unwrap_or(false)
 }
 
-/// Writes a copy of the database into the folder of copies; gives its path.
+/// Writes a copy of the database into the folder of copies; gives its path. Error: `data_dir_busy` while the
+/// data is purged or moved, which waits for a copy in turn.
 pub fn keep_copy(store: &Store, paths: &Paths) -> Result<PathBuf, Problem> {
+    let _alone = crate::locks::copying(paths, store.clock().now())?;
     store.with_connection(|db| {
         Ok(opening::copy_before(
             paths,

@@ -13,6 +13,7 @@ use skillopt_core::Instant;
 use skillopt_core::schedule::Pause;
 
 use crate::fault::{Fault, unreadable};
+use crate::meta;
 use crate::nights::Outcome;
 use crate::row::{At, Count};
 use crate::store::Tx;
@@ -337,7 +338,25 @@ pub fn mended(tx: &Tx<'_>, project: Option<&str>, but: &str) -> Result<bool, Fau
             (project, but),
         )?;
     }
+    meta::set(tx, &mended_key(project), &tx.now().to_string())?;
     Ok(found > 0)
+}
+
+/// When the user has last [`mended`] something, of this project or of any.
+pub fn mended_at(db: &Connection, project: &str) -> Result<Option<Instant>, Fault> {
+    let mut last = None;
+    for key in [mended_key(Some(project)), mended_key(None)] {
+        if let Some(text) = meta::get(db, &key)? {
+            let at: Instant = text.parse().map_err(|error| unreadable("instant", error))?;
+            last = last.max(Some(at));
+        }
+    }
+    Ok(last)
+}
+
+/// Where it is kept; `None` for what holds for every project.
+pub(crate) fn mended_key(project: Option<&str>) -> String {
+    format!("mended:{}", project.unwrap_or_default())
 }
 
 /// A night of a project begins or goes on: what an earlier request was refused for is over.

@@ -13,7 +13,7 @@ use skillopt_core::{Instant, Problem};
 
 use crate::clock::Clock;
 use crate::failpoints::{self, Family};
-use crate::fault::{Fault, io_problem};
+use crate::fault::{self, Fault, io_problem};
 use crate::files::{self, FileId};
 use crate::opening::{self, SCHEMA_VERSION};
 use crate::paths::Paths;
@@ -209,6 +209,13 @@ impl Store {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// How many bytes may still be written where the database is; `None` where that is not known, and for a
+    /// store in memory.
+    #[must_use]
+    pub fn room(&self) -> Option<u64> {
+        self.file.and_then(|_| fault::room(&self.path))
     }
 
     /// Runs `f` in a transaction that is rolled back, to see what it would do.

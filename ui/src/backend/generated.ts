@@ -1221,6 +1221,10 @@ skipped: Array<SkipCount>,
  */
 sources: Array<SourceStatus>, 
 /**
+ * Further lines: what in the settings is not used, and why.
+ */
+notes: Array<string>, 
+/**
  * The file written.
  */
 output: string | null, };

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use super::find::{Found, absolute_folders};
+use super::find::Found;
+use crate::process::absolute_folders;
 
 /// Passed on unchanged to every agent. Everything else stays here: markers of an agent session we
 /// were started from, other providers' keys, our own settings.

@@ -8,7 +8,7 @@ use skillopt_core::Problem;
 
 use super::{About, Options};
 use crate::cancel::CancelToken;
-use crate::process::{Limits, Program, Reading, Scratch, run};
+use crate::process::{Limits, Program, Reading, Scratch, absolute_folders, is_program, run};
 
 /// How long the user's shell may take to set itself up.
 const SHELL: Limits = Limits {
@@ -140,14 +140,6 @@ fn home(environment: &BTreeMap<String, String>) -> Option<PathBuf> {
         .map(PathBuf::from)
 }
 
-/// The folders of a search path. A relative one would take the program from whatever project we
-/// stand in.
-pub(super) fn absolute_folders(path: &str) -> Vec<PathBuf> {
-    std::env::split_paths(path)
-        .filter(|folder| folder.is_absolute())
-        .collect()
-}
-
 /// The folders of `PATH`, and those where installers put programs.
 fn folders(environment: &BTreeMap<String, String>) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = Vec::new();
@@ -239,21 +231,6 @@ fn newest_first(parent: &Path, rest: &str) -> Vec<PathBuf> {
         .collect();
     versions.sort_by(|a, b| b.cmp(a));
     versions.into_iter().map(|(_, path)| path).collect()
-}
-
-fn is_program(path: &Path) -> bool {
-    let Ok(metadata) = path.metadata() else {
-        return false;
-    };
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        metadata.is_file() && metadata.permissions().mode() & 0o111 != 0
-    }
-    #[cfg(not(unix))]
-    {
-        metadata.is_file()
-    }
 }
 
 #[cfg(test)]

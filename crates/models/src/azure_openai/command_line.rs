@@ -16,7 +16,7 @@ use crate::api_key::ApiKey;
 use crate::cancel::CancelToken;
 use crate::error::CallError;
 use crate::http::{CloudToken, Fetching, Token};
-use crate::process::{Limits, Program, Reading, RunFault, Scratch, run};
+use crate::process::{Limits, Program, Reading, RunFault, Scratch, absolute_folders, run};
 
 /// How long it may take; it starts Python.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -187,12 +187,7 @@ fn read(output: &[u8], now: Instant) -> Option<Token> {
 /// Where it may be: along `PATH`, and where its installers put it.
 fn candidates(environment: &BTreeMap<String, String>) -> Vec<PathBuf> {
     let path = environment.get("PATH").or_else(|| environment.get("Path"));
-    let mut folders: Vec<PathBuf> = path
-        .into_iter()
-        .flat_map(|path| std::env::split_paths(path))
-        // A relative entry would take the program from whatever project we stand in.
-        .filter(|folder| folder.is_absolute())
-        .collect();
+    let mut folders: Vec<PathBuf> = path.into_iter().flat_map(absolute_folders).collect();
     if cfg!(windows) {
         for variable in ["ProgramFiles", "ProgramFiles(x86)"] {
             if let Some(folder) = environment.get(variable) {

@@ -17,6 +17,9 @@ use crate::error::CallError;
 use crate::handoff::{Answer, Handoff, Question, id};
 use skillopt_core::reply::{Expect, Unreadable, parse};
 
+/// Kind of the event that tells of an answer that was changed after it was used.
+const CHANGED: &str = "handoff/changed";
+
 impl Run {
     /// Takes the answer from its file, or leaves the row waiting for it.
     pub(super) fn hand_off(
@@ -85,12 +88,9 @@ impl Run {
         let id = id(&at.key).to_owned();
         let body = json!({"id": id, "stage": self.stage, "file": handoff.answer_file(&id)});
         self.path.store.commit("report changed answer", |tx| {
-            let known = events::list(tx, self.night, 0, usize::MAX >> 1)?;
-            if !known
-                .iter()
-                .any(|event| event.kind == "handoff/changed" && event.body == body)
-            {
-                events::append(tx, self.night, "handoff/changed", &body)?;
+            let known = events::of_kind(tx, self.night, CHANGED)?;
+            if !known.iter().any(|event| event.body == body) {
+                events::append(tx, self.night, CHANGED, &body)?;
             }
             Ok(())
         })?;

@@ -100,6 +100,8 @@ struct Halt {
 pub(super) struct Run {
     pub(super) path: Arc<Inner>,
     pub(super) night: i64,
+    /// The night and those whose place it took: of one date, they draw the same samples.
+    nights: Vec<i64>,
     pub(super) stage: String,
     pub(super) budget: Arc<Budget>,
     /// Raised when the process or this night is told to stop.
@@ -119,7 +121,7 @@ impl Run {
         let now = path.store.clock().now();
         let steady = path.store.clock().steady();
         let worked = path.store.worked(night);
-        let (rows, active) = path.store.read(|db| {
+        let (rows, active, nights) = path.store.read(|db| {
             let Some(found) = nights::get(db, night)? else {
                 return Err(unknown_night(night).into());
             };
@@ -142,11 +144,14 @@ impl Run {
                     }),
                 }
             }
-            Ok((rows, nights::active(&found, worked, now)))
+            let mut one_date = nights::replaced_by(db, night)?;
+            one_date.push(night);
+            Ok((rows, nights::active(&found, worked, now), one_date))
         })?;
         let run = Self {
             path,
             night,
+            nights,
             stage: stage.to_owned(),
             budget,
             stop: CancelToken::new(),
@@ -362,7 +367,7 @@ impl Run {
     }
 
     /// The answer there is already, within what its purpose allows: a judge's and a miner's for ever,
-    /// others within the night.
+    /// others within the night and those whose place it took.
     fn known(
         &self,
         backend: &dyn Backend,
@@ -388,10 +393,10 @@ impl Run {
         Ok(Some(heard))
     }
 
-    pub(super) fn within(&self, call: &Call) -> Within {
+    pub(super) fn within(&self, call: &Call) -> Within<'_> {
         match call.subject.kind() {
             "mine" | "judge" => Within::Ever,
-            _ => Within::Night(self.night),
+            _ => Within::Nights(&self.nights),
         }
     }
 

@@ -56,6 +56,7 @@ impl Run {
             // So does the turn of a sign-in: what waits for one has not been asked.
             let turn = self.turn(backend).await?;
             self.may_start(&provider)?;
+            self.enough_room()?;
             place.ready(&self.stop).await?;
             let reservation = self.reserve(backend, call, price).await?;
             let attempt = match self.start(backend, at, reservation.as_ref())? {
@@ -82,7 +83,9 @@ impl Run {
                         turn.answered();
                     }
                     let allowance = raw.allowance;
-                    let heard = self.record(at, call, attempt, raw, reservation, price)?;
+                    let heard = self
+                        .record(at, call, attempt, raw, reservation, price)
+                        .await?;
                     self.keep_reserve(backend, &provider, &place, allowance)?;
                     return Ok(heard);
                 }
@@ -193,7 +196,8 @@ impl Run {
                 }));
             }
             attempts::start(tx, self.night, &at.key, reserved).map(Ok)
-        })?;
+        });
+        let begun = begun.map_err(|problem| self.without_room(problem))?;
         match &begun {
             Err(CallError::Cancelled) => {
                 self.stop_night(CallError::Cancelled);
@@ -223,7 +227,7 @@ impl Run {
     }
 
     /// Writes down a reply; with it what follows up on it.
-    fn record(
+    async fn record(
         &self,
         at: &NightCall,
         call: &Call,
@@ -261,7 +265,7 @@ impl Run {
         let asked = &call.backend.model;
         let side = call.subject.side();
         let other_model = self.first_answer_by(side, asked, &model);
-        self.path.store.commit("record reply", |tx| {
+        self.keep("record reply", |tx| {
             attempts::answer(tx, attempt, &text, used.usage, used.cost_micros)?;
             if request_thousandths > 0 {
                 attempts::bill_requests(tx, self.night, &self.stage, attempt, request_thousandths)?;
@@ -279,7 +283,8 @@ impl Run {
                 )?;
             }
             Ok(())
-        })?;
+        })
+        .await?;
         if let Some(reservation) = reservation {
             reservation.settle(used.cost);
         }
@@ -317,7 +322,7 @@ impl Run {
             CallError::BudgetExhausted { .. } | CallError::FinishTime { .. }
         );
         let may_have_cost = reservation.is_some() && (error.may_have_cost() || out_of_time);
-        self.path.store.commit("record failed try", |tx: &Tx<'_>| {
+        let written = self.path.store.commit("record failed try", |tx: &Tx<'_>| {
             if may_have_cost {
                 attempts::lose(tx, attempt, error.code(), &whole)?;
             } else {
@@ -336,7 +341,8 @@ impl Run {
                 )?;
             }
             Ok(())
-        })?;
+        });
+        written.map_err(|problem| self.without_room(problem))?;
         if let Some(reservation) = reservation {
             if may_have_cost {
                 drop(reservation);
@@ -389,6 +395,7 @@ impl Run {
         match &error {
             CallError::BudgetExhausted { .. }
             | CallError::FinishTime { .. }
+            | CallError::DiskFull { .. }
             | CallError::Cancelled => {
                 return self.stop_night(error);
             }

@@ -1,6 +1,7 @@
 mod budget;
 mod reserve;
 mod resume;
+mod room;
 mod scripted;
 mod simulators;
 mod tools;
@@ -9,6 +10,7 @@ mod trouble;
 use serde_json::json;
 use skillopt_core::call::Role;
 use skillopt_store::calls::State;
+use skillopt_store::nights;
 
 use super::*;
 use scripted::{Scripted, Stage, attempt, judge, score_of};
@@ -91,7 +93,7 @@ async fn secrets_are_taken_out_before_anything_is_written_or_sent() {
     assert!(!asked.contains(secret) && asked.contains("REDACTED"));
     let events = stage
         .store
-        .read(|db| skillopt_store::events::list(db, stage.night, 0, 9))
+        .read(|db| skillopt_store::events::list(db, stage.night))
         .unwrap();
     assert_eq!(
         (events[0].kind.as_str(), &events[0].body),
@@ -274,6 +276,38 @@ async fn judges_are_reused_for_ever_and_attempts_within_the_night() {
 }
 
 #[tokio::test]
+async fn a_night_that_takes_the_place_of_another_uses_its_answers() {
+    let stage = Stage::new();
+    let backend = Scripted::replies("Hello.");
+    let path = stage.path(&backend);
+    let asked = async |night: i64| {
+        let before = backend.asked().len();
+        path.plan(night, "s", vec![attempt(0)]).unwrap();
+        path.answer(night, "s").await.unwrap().remove(0).unwrap();
+        backend.asked().len() - before
+    };
+    let hour = Duration::from_secs(3600);
+    let begin_after = |outcome| {
+        stage.end_open(outcome);
+        stage.begin()
+    };
+    assert_eq!(asked(stage.night).await, 1);
+    stage.clock.set(stage.now().saturating_add(hour).unwrap());
+    let replacing = begin_after(nights::Outcome::Interrupted);
+    assert_eq!(asked(replacing).await, 0, "it was paid for");
+    let third = begin_after(nights::Outcome::Interrupted);
+    assert_eq!(asked(third).await, 0, "also by the one before");
+    // A night with a verdict is followed by one that draws anew, and so is one of another date.
+    let next = begin_after(nights::Outcome::NotImproved);
+    assert_eq!(asked(next).await, 1);
+    stage
+        .clock
+        .set(stage.now().saturating_add(hour * 13).unwrap());
+    let tomorrow = begin_after(nights::Outcome::Interrupted);
+    assert_eq!(asked(tomorrow).await, 1);
+}
+
+#[tokio::test]
 async fn an_unreadable_judgement_of_another_night_is_not_reused() {
     // §14 #29: failures were sticky.
     let stage = Stage::new();
@@ -324,7 +358,7 @@ async fn a_model_that_answers_for_another_is_written_down_once() {
     path.answer(stage.night, "s").await.unwrap();
     let events = stage
         .store
-        .read(|db| skillopt_store::events::list(db, stage.night, 0, 9))
+        .read(|db| skillopt_store::events::list(db, stage.night))
         .unwrap();
     assert_eq!(events.len(), 1);
     assert_eq!(

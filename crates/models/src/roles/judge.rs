@@ -70,20 +70,22 @@ pub(super) async fn of_another_family(
     roles
 }
 
-/// The judge that a night would find with these settings; `None` when it would look for none, or finds
-/// none. Asks no model. Errors as [`Roles::from_settings`].
-pub async fn found(
-    settings: &Settings,
-    around: &Surroundings<'_>,
-) -> Result<Option<Arc<dyn Backend>>, Problem> {
-    if !settings.judge_of_another_family || settings.terms_accepted.is_empty() {
-        return Ok(None);
-    }
-    let asked = Roles::kinds(settings);
-    let judge = Roles::from_settings(settings, around).await?.judge;
+/// Whether a night with these settings looks for a judge. Only then can one be [`found`].
+#[must_use]
+pub fn looked_for(settings: &Settings) -> bool {
+    settings.judge_of_another_family && !settings.terms_accepted.is_empty()
+}
+
+/// The judge among the backends of a night that was found, and not chosen by the settings they were made from.
+#[must_use]
+pub fn found<'a>(settings: &Settings, roles: &'a Roles) -> Option<&'a Arc<dyn Backend>> {
+    let judge = &roles.judge;
     let kind = judge.id().kind;
-    let is_new = judge.recording().is_none() && asked.iter().all(|(known, _)| *known != kind);
-    Ok(is_new.then_some(judge))
+    let is_new = judge.recording().is_none()
+        && Roles::kinds(settings)
+            .iter()
+            .all(|(known, _)| *known != kind);
+    is_new.then_some(judge)
 }
 
 /// Whether the user has agreed that nights ask it, before its exact provider is known.

@@ -1,5 +1,6 @@
 //! From settings to the backends that are reached over HTTP.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
@@ -8,7 +9,8 @@ use skillopt_settings::{Api, AzureAuth, Settings};
 
 use super::{Choice, Surroundings, seconds};
 use crate::api_key::ApiKey;
-use crate::http::{Address, Credential, Manner, Options, Protocol, Thinking};
+use crate::http::{self, Address, Credential, Manner, Options, Protocol, Thinking};
+use crate::terms::Terms;
 use crate::{anthropic, azure_openai, minimax, openai_compatible, qwen};
 
 /// Whether a backend is reached over HTTP, so that it has an endpoint and may need a key.
@@ -27,16 +29,26 @@ pub(super) fn options(
     settings: &Settings,
     around: &Surroundings<'_>,
 ) -> Result<Options, Problem> {
+    let endpoint = endpoint(choice, settings, around.environment);
+    let address = match choice.kind.as_str() {
+        azure_openai::KIND => azure_openai::address(
+            endpoint,
+            &settings.azure_api_version,
+            &choice.model,
+            protocol(choice.api, &choice.model),
+        )?,
+        _ => Address::parse(endpoint)?,
+    };
     let made = match choice.kind.as_str() {
         anthropic::KIND => of_anthropic(choice, around)?,
-        azure_openai::KIND => of_azure(choice, settings, around)?,
+        azure_openai::KIND => of_azure(choice, settings, &address, around)?,
         qwen::KIND => of_qwen(choice, around)?,
-        minimax::KIND => of_minimax(choice, settings, around)?,
+        minimax::KIND => of_minimax(choice, around)?,
         _ => of_anybody(choice, around)?,
     };
     Ok(Options {
         kind: made.kind,
-        address: made.address,
+        address,
         credential: made.credential,
         protocol: made.protocol,
         manner: Manner {
@@ -52,10 +64,40 @@ pub(super) fn options(
     })
 }
 
+/// What has to be agreed to before nights ask the server of one side, which may have no key yet. `None` for
+/// one of this computer.
+///
+/// Errors: `endpoint_…`.
+pub(super) fn terms(
+    choice: &Choice,
+    settings: &Settings,
+    environment: &BTreeMap<String, String>,
+) -> Result<Option<Terms>, Problem> {
+    let address = Address::parse(endpoint(choice, settings, environment))?;
+    Ok(http::terms(&choice.kind, &address))
+}
+
+/// Where the server is by the settings, or usually; empty when nobody says.
+fn endpoint<'a>(
+    choice: &'a Choice,
+    settings: &Settings,
+    environment: &'a BTreeMap<String, String>,
+) -> &'a str {
+    let usual = match choice.kind.as_str() {
+        anthropic::KIND => anthropic::ENDPOINT,
+        azure_openai::KIND => environment
+            .get(azure_openai::ENDPOINT_VARIABLE)
+            .map_or("", String::as_str),
+        qwen::KIND => qwen::ENDPOINT,
+        minimax::KIND => minimax::endpoint(settings.region),
+        _ => "",
+    };
+    or(&choice.endpoint, usual)
+}
+
 /// What differs between these backends.
 struct Made {
     kind: &'static str,
-    address: Address,
     credential: Credential,
     protocol: Protocol,
     thinking: Thinking,
@@ -65,7 +107,6 @@ struct Made {
 fn of_anybody(choice: &Choice, around: &Surroundings<'_>) -> Result<Made, Problem> {
     Ok(Made {
         kind: openai_compatible::KIND,
-        address: Address::parse(&choice.endpoint)?,
         credential: Credential::bearer(named_key(choice, around)?),
         protocol: protocol(choice.api, &choice.model),
         thinking: Thinking::ServerDefault,
@@ -77,7 +118,6 @@ fn of_anthropic(choice: &Choice, around: &Surroundings<'_>) -> Result<Made, Prob
     let key = key_of_a_company(choice, anthropic::KIND, anthropic::KEY_VARIABLE, around)?;
     Ok(Made {
         kind: anthropic::KIND,
-        address: Address::parse(or(&choice.endpoint, anthropic::ENDPOINT))?,
         credential: anthropic::credential(key),
         protocol: Protocol::Messages,
         thinking: Thinking::ServerDefault,
@@ -95,7 +135,6 @@ fn of_qwen(choice: &Choice, around: &Surroundings<'_>) -> Result<Made, Problem> 
     };
     Ok(Made {
         kind: qwen::KIND,
-        address: Address::parse(or(&choice.endpoint, qwen::ENDPOINT))?,
         credential: Credential::bearer(key),
         protocol: Protocol::Chat,
         thinking: qwen::thinking(choice.thinking, choice.legacy_thinking)?,
@@ -103,16 +142,11 @@ fn of_qwen(choice: &Choice, around: &Surroundings<'_>) -> Result<Made, Problem> 
     })
 }
 
-fn of_minimax(
-    choice: &Choice,
-    settings: &Settings,
-    around: &Surroundings<'_>,
-) -> Result<Made, Problem> {
+fn of_minimax(choice: &Choice, around: &Surroundings<'_>) -> Result<Made, Problem> {
     let key = key_of_a_company(choice, minimax::KIND, minimax::KEY_VARIABLE, around)?;
     let model = or(&choice.model, minimax::MODEL).to_owned();
     Ok(Made {
         kind: minimax::KIND,
-        address: Address::parse(or(&choice.endpoint, minimax::endpoint(settings.region)))?,
         credential: Credential::bearer(key),
         protocol: Protocol::Chat,
         thinking: minimax::thinking(&model, choice.thinking),
@@ -123,20 +157,9 @@ fn of_minimax(
 fn of_azure(
     choice: &Choice,
     settings: &Settings,
+    address: &Address,
     around: &Surroundings<'_>,
 ) -> Result<Made, Problem> {
-    let protocol = protocol(choice.api, &choice.model);
-    let from_variable = around.environment.get(azure_openai::ENDPOINT_VARIABLE);
-    let endpoint = match (choice.endpoint.as_str(), from_variable) {
-        ("", Some(endpoint)) => endpoint,
-        (endpoint, _) => endpoint,
-    };
-    let address = azure_openai::address(
-        endpoint,
-        &settings.azure_api_version,
-        &choice.model,
-        protocol,
-    )?;
     let named = !choice.key_variable.is_empty();
     // The usual key is Azure's own; no other host is sent it because its address was typed in.
     let usual =
@@ -157,9 +180,8 @@ fn of_azure(
     };
     Ok(Made {
         kind: azure_openai::KIND,
-        address,
         credential,
-        protocol,
+        protocol: protocol(choice.api, &choice.model),
         thinking: Thinking::ServerDefault,
         model: choice.model.clone(),
     })

@@ -314,3 +314,85 @@ fn a_key_itself_is_never_taken_for_the_name_of_a_variable() {
         "OPENAI_API_KEY"
     );
 }
+
+/// Joined here, so that nothing looks for these keys in this file.
+fn keys() -> [String; 4] {
+    [
+        ["sk-proj-", "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH"].concat(),
+        ["sk-ant-", "api03-abcdefghijklmnopqrstuvwxyz0123456789"].concat(),
+        ["api_key=", "abcdefghijklmnop0123456789"].concat(),
+        ["ghp_", "abcdefghijklmnopqrstuvwxyz0123456789"].concat(),
+    ]
+}
+
+#[test]
+fn a_key_in_a_free_text_is_refused_wherever_it_is_given() {
+    for key in keys() {
+        for (flag, name) in [
+            ("model", "models.model"),
+            ("preferences", "changes.preferences"),
+        ] {
+            let of_flag = Place::new().flag(flag, &key);
+            let of_file = Place::new();
+            let (group, field) = name.split_once('.').unwrap();
+            of_file.user(format!("[{group}]\n{field} = \"{key}\"\n"));
+            let of_project = Place::new();
+            of_project.project(&format!("[{group}]\n{field} = \"{key}\"\n"));
+            for place in [of_flag, of_file, of_project] {
+                let problem = place.problem("setting_invalid", &[name, "looks like a key"]);
+                let said = format!("{problem:?}");
+                assert!(!said.contains(&key), "{said}");
+                assert!(said.contains("skillopt key set"), "{said}");
+            }
+            let written = skillopt_settings::set(
+                "",
+                Path::new("settings.toml"),
+                name,
+                &key,
+                &Settings::default(),
+            );
+            assert_eq!(written.unwrap_err().code, "setting_invalid");
+        }
+        for address in [
+            format!("https://models.example.org/v1?api_key={key}"),
+            format!("https://me:{key}@models.example.org/v1"),
+            format!("https://models.example.org/{key}/v1"),
+        ] {
+            let problem = Place::new()
+                .flag("endpoint", &address)
+                .problem("setting_invalid", &["models.endpoint"]);
+            let said = format!("{problem:?}");
+            let secret = key.trim_start_matches("api_key=");
+            assert!(!said.contains(secret), "{said}");
+        }
+    }
+}
+
+#[test]
+fn names_of_models_are_no_keys() {
+    for model in [
+        "gpt-4o-2024-08-06",
+        "ft:gpt-4o-mini-2024-07-18:my-org:custom-suffix:7p4lURel",
+        "us.anthropic.claude-sonnet-4-20250514-v1:0",
+        "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-3-5-sonnet-20241022-v2:0",
+        "hf.co/unsloth/DeepSeek-R1-Distill-Llama-8B-GGUF:Q4_K_M",
+        "/models/Qwen2.5-0.5B-Instruct-Q4_K_M.gguf",
+        "accounts/fireworks/models/llama-v3p1-8b-instruct",
+        "projects/my-project/locations/us-central1/endpoints/1234567890123456789",
+        "sk-learn-large",
+        "token-classifier-v2",
+    ] {
+        assert_eq!(Place::new().flag("model", model).settings().model, model);
+    }
+    let identity = "d2f8c1b4-7a3e-4f0b-9c6d-5e1a2b3c4d5e";
+    let place = Place::new().flag("azure-client-id", identity);
+    assert_eq!(place.settings().azure_client_id, identity);
+    for endpoint in [
+        "https://gateway.ai.cloudflare.com/v1/0123456789abcdef0123456789abcdef/gw/openai",
+        "http://127.0.0.1:8080/v1",
+        "https://my-resource-7f3k2.openai.azure.com",
+    ] {
+        let place = Place::new().flag("endpoint", endpoint);
+        assert_eq!(place.settings().endpoint, endpoint);
+    }
+}

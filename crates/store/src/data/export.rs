@@ -35,8 +35,10 @@ const BYTES_ONLY: [&str; 2] = ["blob", "transcript_digest"];
 /// as JSON lines), `copies/` (earlier ones of the database), `staging/`, `backups/`, `handoff/`, `config/`, `cron.log`, and last `export.json`. Keys and
 /// passwords are never stored, so none are exported.
 ///
-/// Errors: `destination_unusable`, `destination_not_empty`, and those of writing.
+/// Errors: `destination_unusable`, `destination_not_empty`, `data_dir_busy` while the data is purged or moved,
+/// and those of writing.
 pub fn export(store: &Store, paths: &Paths, to: &Path) -> Result<Exported, Problem> {
+    let _alone = crate::locks::copying(paths, store.clock().now())?;
     empty_destination(to, &paths.data)?;
     files::create_private_dir(to)?;
     let database = to.join("skillopt.db");

@@ -163,10 +163,11 @@ pub fn apply_purge(store: &Store, paths: &Paths, plan: &PurgePlan) -> Result<(),
     }
     store.with_connection(|db| Ok(db.pragma_update(None, "secure_delete", true)?))?;
     store.commit("purge", |tx| delete(tx, &plan.what))?;
-    for folder in &plan.folders {
+    // A copy may have been made since the plan was, and the log begun.
+    for folder in plan.folders.iter().chain([&paths.copies()]) {
         tree::remove(folder)?;
     }
-    for file in &plan.files {
+    for file in plan.files.iter().chain(&paths.logs()) {
         tree::remove_file(file)?;
     }
     // What was deleted is overwritten already; this gives the space back when there is room for it.
@@ -185,8 +186,11 @@ fn delete(tx: &Tx<'_>, what: &Purge) -> Result<u64, Fault> {
             tx.execute("DELETE FROM adoption WHERE project = ?1", [id])?;
             tx.execute("DELETE FROM project WHERE id = ?1", [id])?;
             tx.execute(
-                "DELETE FROM meta WHERE key = ?1",
-                [crate::projects::former_key(id)],
+                "DELETE FROM meta WHERE key IN (?1, ?2)",
+                [
+                    crate::projects::former_key(id),
+                    crate::scheduled::mended_key(Some(id)),
+                ],
             )?;
             sweep(tx)?;
             Ok(0)
@@ -214,8 +218,11 @@ fn delete(tx: &Tx<'_>, what: &Purge) -> Result<u64, Fault> {
                 tx.execute(&format!("DELETE FROM {table}"), [])?;
             }
             tx.execute(
-                "DELETE FROM meta WHERE key LIKE ?1",
-                [crate::projects::former_key("%")],
+                "DELETE FROM meta WHERE key LIKE ?1 OR key LIKE ?2",
+                [
+                    crate::projects::former_key("%"),
+                    crate::scheduled::mended_key(Some("%")),
+                ],
             )?;
             sweep(tx)?;
             Ok(0)

@@ -65,12 +65,14 @@ impl<'a> Temporary<'a> {
         let file = &mut temporary.file;
         file.write_all(bytes).map_err(failed)?;
         match (current, new) {
-            (_, NewFile::Private) => {}
+            (_, NewFile::Private) | (None, NewFile::Document) => folder.give_to_owner(file),
             (Some((old, metadata)), _) => {
                 platform::take_over_attributes(file, old, metadata).map_err(failed)?;
             }
-            (None, NewFile::Mode(mode)) => platform::set_mode(file, mode).map_err(failed)?,
-            (None, NewFile::Document) => {}
+            (None, NewFile::Mode(mode)) => {
+                folder.give_to_owner(file);
+                platform::set_mode(file, mode).map_err(failed)?;
+            }
         }
         Ok(temporary)
     }

@@ -112,6 +112,37 @@ fn an_existing_file_keeps_its_owner_when_that_is_allowed() {
 }
 
 #[test]
+fn what_root_makes_for_somebody_is_theirs() {
+    let (_dir, root) = temp();
+    let folder = root.join("theirs");
+    std::fs::create_dir(&folder).unwrap();
+    if std::os::unix::fs::chown(&folder, Some(12345), Some(23456)).is_err() {
+        return; // Only root can set this up.
+    }
+    let owner = |path: &Path| {
+        let metadata = std::fs::metadata(path).unwrap();
+        (metadata.uid(), metadata.gid())
+    };
+    let document = folder.join("skills/one/SKILL.md");
+    create_document_dirs(&document).unwrap();
+    replace_pinned(&document, Expected::Absent, b"new", NewFile::Document).unwrap();
+    let back = folder.join("back.md");
+    replace_pinned(&back, Expected::Absent, b"back", NewFile::Mode(0o640)).unwrap();
+    let settings = folder.join("settings.toml");
+    write_private(&settings, b"ours").unwrap();
+    for path in [
+        &folder.join("skills"),
+        &folder.join("skills/one"),
+        &document,
+        &back,
+        &settings,
+    ] {
+        assert_eq!(owner(path), (12345, 23456), "{}", path.display());
+    }
+    assert_eq!((mode_of(&back), mode_of(&settings)), (0o640, 0o600));
+}
+
+#[test]
 fn a_document_that_changed_vanished_or_appeared_is_not_touched() {
     let (_dir, root) = temp();
     let path = root.join("a.md");

@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path};
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid};
 
 use super::{FileId, Found};
 
@@ -155,13 +155,34 @@ impl Folder {
         }
     }
 
-    /// Makes a folder as any program would.
+    /// Makes a folder as any program would; it is whose this one is, where that is allowed.
     pub(super) fn create_dir(&self, name: &OsStr) -> io::Result<()> {
-        Ok(rustix::fs::mkdirat(
-            &self.0,
-            name,
-            Mode::from_raw_mode(0o777),
-        )?)
+        rustix::fs::mkdirat(&self.0, name, Mode::from_raw_mode(0o777))?;
+        if let Some((user, group)) = self.owner_beside(rustix::process::geteuid()) {
+            let _ = rustix::fs::chownat(
+                &self.0,
+                name,
+                Some(user),
+                Some(group),
+                AtFlags::SYMLINK_NOFOLLOW,
+            );
+        }
+        Ok(())
+    }
+
+    /// Gives a new file to whoever the folder belongs to, where that is allowed: what root makes for
+    /// somebody, as with sudo, they must be able to change.
+    pub(super) fn give_to_owner(&self, new: &File) {
+        if let Some((user, group)) = self.owner_beside(rustix::process::geteuid()) {
+            let _ = rustix::fs::fchown(new, Some(user), Some(group));
+        }
+    }
+
+    /// Whose the folder is, unless it is `us`.
+    fn owner_beside(&self, us: Uid) -> Option<(Uid, Gid)> {
+        let stat = rustix::fs::fstat(&self.0).ok()?;
+        let owner = Uid::from_raw(stat.st_uid);
+        (owner != us).then(|| (owner, Gid::from_raw(stat.st_gid)))
     }
 
     /// Removes a file.
@@ -215,6 +236,12 @@ pub(super) fn file_id(metadata: &Metadata) -> FileId {
 /// How many names it has.
 pub(super) fn links(metadata: &Metadata) -> u64 {
     metadata.nlink()
+}
+
+/// Whether a file is still its owner's after we have replaced it.
+pub(super) fn keeps_owner(metadata: &Metadata) -> bool {
+    let us = rustix::process::geteuid();
+    us.is_root() || us.as_raw() == metadata.uid()
 }
 
 /// Gives an open file exactly this mode.

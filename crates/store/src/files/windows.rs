@@ -34,6 +34,9 @@ impl Folder {
         Self::open(path)
     }
 
+    /// Owners are left to the system.
+    pub(super) fn give_to_owner(&self, _new: &File) {}
+
     /// What is under `name`; a link is not followed.
     pub(super) fn find(&self, name: &OsStr) -> io::Result<Found> {
         let path = self.0.join(name);
@@ -140,6 +143,11 @@ pub(super) fn file_id(_metadata: &Metadata) -> FileId {
 /// Unknown without an unstable interface.
 pub(super) fn links(_metadata: &Metadata) -> u64 {
     1
+}
+
+/// Owners are left to the system, which gives a file that of its folder's access list.
+pub(super) fn keeps_owner(_metadata: &Metadata) -> bool {
+    true
 }
 
 /// Only the write bit exists.

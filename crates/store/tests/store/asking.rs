@@ -238,7 +238,7 @@ fn answers_are_reused_within_their_reach_and_errors_never() {
             })
             .unwrap();
     };
-    let answered = |within: Within| {
+    let answered = |within: Within<'_>| {
         store
             .read(|db| attempts::answered(db, &key, within))
             .unwrap()
@@ -258,10 +258,15 @@ fn answers_are_reused_within_their_reach_and_errors_never() {
         })
         .unwrap();
     assert_eq!(answered(Within::Ever), Some((first, "one".into())));
-    assert_eq!(answered(Within::Night(second)), None);
+    assert_eq!(answered(Within::Nights(&[second])), None);
+    assert_eq!(answered(Within::Nights(&[])), None);
+    assert_eq!(
+        answered(Within::Nights(&[second, first])),
+        Some((first, "one".into()))
+    );
     ask(second, Some("two"));
     assert_eq!(
-        answered(Within::Night(second)),
+        answered(Within::Nights(&[second])),
         Some((second, "two".into()))
     );
     assert_eq!(answered(Within::Ever), Some((second, "two".into())));
@@ -526,7 +531,7 @@ fn a_failed_transaction_leaves_nothing() {
         Ok(())
     });
     assert_eq!(result.unwrap_err().code, "database_error");
-    assert_eq!(store.read(|db| events::list(db, night, 0, 10)).unwrap(), []);
+    assert_eq!(store.read(|db| events::list(db, night)).unwrap(), []);
     assert_eq!(store.read(|db| stages::list(db, night)).unwrap(), []);
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let _ = store.commit("panic", |tx| -> Result<(), skillopt_store::Fault> {
@@ -535,7 +540,7 @@ fn a_failed_transaction_leaves_nothing() {
         });
     }));
     assert!(panicked.is_err());
-    assert_eq!(store.read(|db| events::list(db, night, 0, 10)).unwrap(), []);
+    assert_eq!(store.read(|db| events::list(db, night)).unwrap(), []);
     store
         .commit("after", |tx| events::append(tx, night, "k", &json!({})))
         .unwrap();

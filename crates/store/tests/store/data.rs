@@ -356,7 +356,7 @@ fn purging_evidence_keeps_verdicts() {
         ])
     );
     data::apply_purge(&store, &home.paths, &plan).unwrap();
-    assert_eq!(store.read(|db| events::list(db, night, 0, 9)).unwrap(), []);
+    assert_eq!(store.read(|db| events::list(db, night)).unwrap(), []);
     assert_eq!(
         store
             .read(|db| calls::get(db, &call("shared", 0, 0).key()))
@@ -431,6 +431,35 @@ fn nothing_is_purged_or_moved_while_something_runs() {
     let moved = data::move_to(&store, &home.paths, &home.root.join("new"));
     assert_eq!(moved.unwrap_err().code, "data_dir_busy");
     assert!(rows(&store)["project"] == 1);
+}
+
+#[test]
+fn what_is_purged_does_not_live_on_in_a_copy_made_meanwhile() {
+    let home = Home::new();
+    let store = home.store();
+    lived_in(&home, &store, "one");
+    let plan = data::plan_purge(&store, &home.paths, &Purge::Everything).unwrap();
+    let to = home.root.join("exported");
+    let copying = locks::copying(&home.paths, store.clock().now()).unwrap();
+    let purged = data::apply_purge(&store, &home.paths, &plan).unwrap_err();
+    assert_eq!(purged.code, "data_dir_busy");
+    assert!(purged.message.contains("copying"), "{}", purged.message);
+    drop(copying);
+
+    let purging = locks::whole(&home.paths).unwrap();
+    let copied = skillopt_store::repair::keep_copy(&store, &home.paths).unwrap_err();
+    let exported = data::export(&store, &home.paths, &to).unwrap_err();
+    for refused in [copied, exported] {
+        assert_eq!(refused.code, "data_dir_busy", "{}", refused.message);
+    }
+    assert!(!home.paths.copies().exists() && !to.exists());
+    drop(purging);
+    data::export(&store, &home.paths, &to).unwrap();
+
+    // Nor in one made after it was shown what goes.
+    skillopt_store::repair::keep_copy(&store, &home.paths).unwrap();
+    data::apply_purge(&store, &home.paths, &plan).unwrap();
+    assert!(!home.paths.copies().exists());
 }
 
 fn paths_from(home: &Home) -> Paths {
@@ -588,6 +617,19 @@ fn the_folders_are_named_by_variable_pointer_or_platform() {
     let relative =
         variables(&[("SKILLOPT_CONFIG_DIR", config), ("SKILLOPT_DATA_DIR", "d")]).unwrap_err();
     assert_eq!(relative.code, "path_not_absolute");
+    for variable in ["SKILLOPT_DATA_DIR", "SKILLOPT_CONFIG_DIR"] {
+        let file = home.root.join("config/location");
+        let refused = variables(&[("HOME", "/h"), (variable, file.to_str().unwrap())]).unwrap_err();
+        assert_eq!(refused.code, "folder_is_file");
+        assert!(refused.message.contains(variable), "{}", refused.message);
+        assert!(refused.guidance.contains(variable), "{}", refused.guidance);
+    }
+    #[cfg(unix)]
+    {
+        let refused = variables(&[("HOME", "here")]).unwrap_err();
+        assert_eq!(refused.code, "path_not_absolute");
+        assert!(refused.message.starts_with("HOME "), "{}", refused.message);
+    }
 }
 
 /// The names in a folder.

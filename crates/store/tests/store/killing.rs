@@ -85,7 +85,7 @@ fn run(root: &Path, paths: &Paths, store: &Store, project: &str, night: i64) {
         }
         assert!(
             store
-                .read(|db| attempts::answered(db, &row.key, Within::Night(night)))
+                .read(|db| attempts::answered(db, &row.key, Within::Nights(&[night])))
                 .unwrap()
                 .is_none()
         );

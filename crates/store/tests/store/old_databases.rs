@@ -238,7 +238,7 @@ fn every_stored_version_opens_and_has_what_it_had() {
                     Some(json!([1, null]))
                 );
                 assert_eq!(
-                    events::list(db, night.id, 0, 9)?[0].body,
+                    events::list(db, night.id)?[0].body,
                     json!({"verdict": "better"})
                 );
                 assert_eq!(orders::pending(db, night.id)?, Some(orders::Order::Pause));

@@ -76,6 +76,7 @@ export const problems: Record<string, string | undefined> = {
   file_not_regular: '不是普通文件',
   file_permission: '没有访问文件的权限',
   finish_time_reached: '已到结束时间',
+  folder_is_file: '这里应是文件夹，却是文件',
   folder_is_link: '途中的文件夹被换成了链接',
   folder_not_opened: '文件夹无法打开',
   fractions_invalid: '划分比例无效',

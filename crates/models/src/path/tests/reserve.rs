@@ -215,7 +215,7 @@ async fn a_server_on_this_computer_may_pass_on_what_is_left_and_need_not() {
 fn readings(stage: &Stage) -> Vec<serde_json::Value> {
     stage
         .store
-        .read(|db| events::list(db, stage.night, 0, usize::MAX >> 1))
+        .read(|db| events::list(db, stage.night))
         .unwrap()
         .into_iter()
         .filter(|event| event.kind == "models/allowance")

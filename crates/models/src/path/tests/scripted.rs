@@ -1,6 +1,7 @@
 //! A backend that does what a test tells it, and a store with a night to use it in.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -8,7 +9,7 @@ use std::time::Duration;
 use skillopt_core::Instant;
 use skillopt_core::call::{BackendId, Call, Subject};
 use skillopt_core::task::Task;
-use skillopt_store::{FixedClock, Store, nights, projects};
+use skillopt_store::{Clock, FixedClock, Paths, Store, nights, projects};
 
 use crate::path::{Ask, CallEvent, CallPath, PathOptions, Roles};
 use crate::templates::Templates;
@@ -240,9 +241,17 @@ pub(super) struct Stage {
 
 impl Stage {
     pub(super) fn new() -> Self {
+        Self::over(|_, clock| Store::in_memory(clock).unwrap())
+    }
+
+    pub(super) fn on_disk() -> Self {
+        Self::over(|root, clock| Store::open(&Paths::at(root), clock).unwrap())
+    }
+
+    fn over(open: impl FnOnce(&Path, Arc<dyn Clock>) -> Store) -> Self {
         let root = tempfile::tempdir().unwrap();
         let clock = Arc::new(FixedClock::new("2026-11-30T03:00:00Z".parse().unwrap()));
-        let store = Arc::new(Store::in_memory(Arc::clone(&clock) as _).unwrap());
+        let store = Arc::new(open(root.path(), Arc::clone(&clock) as _));
         let project = store
             .commit("register", |tx| projects::find_or_register(tx, root.path()))
             .unwrap()
@@ -260,7 +269,7 @@ impl Stage {
         stage
     }
 
-    fn begin(&self) -> i64 {
+    pub(super) fn begin(&self) -> i64 {
         self.store
             .commit("begin", |tx| {
                 nights::begin(tx, &self.project, nights::Kind::Run, &serde_json::json!({}))
@@ -269,22 +278,21 @@ impl Stage {
     }
 
     pub(super) fn next_night(&self) -> i64 {
-        self.store
-            .commit("end", |tx| {
-                nights::end(
-                    tx,
-                    self.night,
-                    nights::Outcome::NotImproved,
-                    "",
-                    &serde_json::json!({}),
-                )
-            })
-            .unwrap();
+        self.end_open(nights::Outcome::NotImproved);
         self.begin()
     }
 
+    /// Ends the night that has not ended.
+    pub(super) fn end_open(&self, outcome: nights::Outcome) {
+        self.store
+            .commit("end", |tx| {
+                let open = nights::open(tx, &self.project, nights::Kind::Run)?.unwrap();
+                nights::end(tx, open.id, outcome, "", &serde_json::json!({}))
+            })
+            .unwrap();
+    }
+
     pub(super) fn now(&self) -> Instant {
-        use skillopt_store::Clock;
         self.clock.now()
     }
 

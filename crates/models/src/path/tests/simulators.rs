@@ -178,7 +178,7 @@ async fn questions_wait_for_files_and_each_answer_is_taken_once() {
     }
     let events = stage
         .store
-        .read(|db| skillopt_store::events::list(db, stage.night, 0, 9))
+        .read(|db| skillopt_store::events::list(db, stage.night))
         .unwrap();
     let changed: Vec<_> = events
         .iter()
