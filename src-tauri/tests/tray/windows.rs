@@ -186,6 +186,20 @@ fn a_window_speaks_the_language_of_its_session() {
         window.run("return document.documentElement.lang"),
         json!("zh-Hans")
     );
+    // So does what the engine finds. Names, commands and keys are called the same everywhere.
+    let _ = window.run("location.hash = '#/settings'");
+    window.press("检查这台电脑");
+    window.wait_for("由内置模拟作答。");
+    let english = window.run(
+        "return [...document.querySelectorAll('.finding, [role=status]')]
+           .map((said) => {
+             const copy = said.cloneNode(true);
+             for (const code of copy.querySelectorAll('code')) code.remove();
+             return copy.textContent.replace(/[\\w.:/-]*[./_:][\\w./-]*/g, '');
+           })
+           .filter((said) => /\\b[a-z]{2,} [a-z]{2,} [a-z]{2,}/.test(said));",
+    );
+    assert_eq!(english, json!([]));
 }
 
 #[test]
