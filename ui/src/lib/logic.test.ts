@@ -203,7 +203,7 @@ describe('words', () => {
       }
     };
     // Titles of problems, reasons, and what settings mean are only there where the engine's sentence is in another language.
-    const own = { problem: null, reason: null, about: null, check: null };
+    const own = { problem: null, reason: null, about: null, check: null, flag: null };
     const alike = (words: Strings): object => ({
       ...words,
       ...own,

@@ -1,5 +1,5 @@
 /** Every text of the window, in English. Other languages have the same shape. */
-import type { JsonValue, NightOutcome, Tonight } from '../../backend';
+import type { FlagKind, JsonValue, NightOutcome, Tonight } from '../../backend';
 import { AGENTS } from '../../backend/interface';
 
 const many = (count: number, one: string, several: string): string =>
@@ -637,6 +637,8 @@ export const en = {
     found: {} as Record<string, ((detail: JsonValue) => [message: string, guidance: string]) | undefined>,
     tonight: null as ((nights: Tonight[]) => string) | null,
   },
+  /** What is to be looked at in a proposal; the engine's own sentences are English and need none. */
+  flag: {} as Partial<Record<FlagKind, [name: string, sentence: string]>>,
   /** Titles of problems by their codes; the engine's own sentence is English and needs none. */
   problem: {} as Record<string, string | undefined>,
   keys: {

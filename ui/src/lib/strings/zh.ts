@@ -3,6 +3,7 @@ import type { Strings } from './en';
 import { AGENTS } from '../../backend/interface';
 import { backends } from './backends.zh';
 import { check } from './check.zh';
+import { flags } from './flags.zh';
 import { problems } from './problems.zh';
 import { reasons } from './reasons.zh';
 import { settings } from './settings.zh';
@@ -625,6 +626,7 @@ export const zh: Strings = {
   about: settings,
   reason: reasons,
   check,
+  flag: flags,
   problem: problems,
   keys: {
     title: '按键',
