@@ -15,7 +15,6 @@ use skillopt_app::context::App;
 use skillopt_app::notices::{self, Told, WaitingProposal};
 use skillopt_app::signals;
 use skillopt_app::supervisor::{Handle, Launch, Supervisor, SupervisorState};
-use skillopt_app::types::Paths;
 use skillopt_app::{Nothing, Problem};
 use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::sync::watch;
@@ -212,20 +211,16 @@ impl Host {
 
     /// The data may have been moved: what was opened is then a copy that nobody looks at.
     async fn follow_the_data(&mut self) {
-        let Ok(paths) = surroundings::paths() else {
-            return;
-        };
-        if paths.data == self.app.paths.data {
+        if !self.app.has_moved() {
             return;
         }
-        match self.move_to(&paths).await {
+        match self.move_along().await {
             Ok(Some(first)) => {
                 self.first = first;
+                let folder = self.app.paths.data.display().to_string();
                 said::say(format_args!(
-                    "The data was moved to {}; the app goes on there.",
-                    paths.data.display()
+                    "The data was moved to {folder}; the app goes on there."
                 ));
-                let folder = paths.data.display().to_string();
                 let body = self.words.fill("notice_moved_body", &[("folder", &folder)]);
                 self.card(Card::saying(self.words.say("notice_moved"), body));
             }
@@ -238,12 +233,13 @@ impl Host {
         }
     }
 
-    async fn move_to(&mut self, paths: &Paths) -> Result<Option<First>, Problem> {
-        let Claim::First(first) = instance::claim(paths, None, &self.orders).await? else {
+    async fn move_along(&mut self) -> Result<Option<First>, Problem> {
+        let paths = surroundings::paths()?;
+        let Claim::First(first) = instance::claim(&paths, None, &self.orders).await? else {
             return Ok(None);
         };
-        self.app = surroundings::app()?;
-        said::log_in(paths);
+        self.app = self.app.followed()?;
+        said::log_in(&self.app.paths);
         // It looks there, too.
         self.supervisor.poke();
         self.say_recovered();

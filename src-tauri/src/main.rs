@@ -22,6 +22,8 @@ mod menu;
 mod night;
 mod notify;
 mod opened;
+#[cfg(target_os = "linux")]
+mod page;
 mod place;
 mod said;
 mod session;

@@ -42,13 +42,24 @@ const SHARING: &str = "WEBKIT_DISABLE_DMABUF_RENDERER";
 enum ToTray {
     /// This window, which was asked for, is there.
     Shown(String),
+    /// A window was closed, since its page does not live.
+    PageLost,
 }
 
 /// Answers the tray that a window it asked for is there.
 pub(crate) fn say_shown(place: &Place) {
-    let line = serde_json::json!(ToTray::Shown(place.to_string()));
+    answer(&ToTray::Shown(place.to_string()));
+}
+
+/// Tells the tray that a window was closed, since its page does not live.
+#[cfg(target_os = "linux")]
+pub(crate) fn say_page_lost() {
+    answer(&ToTray::PageLost);
+}
+
+fn answer(what: &ToTray) {
     // Without the tray, nobody wants to know.
-    let _ = writeln!(std::io::stdout(), "{line}");
+    let _ = writeln!(std::io::stdout(), "{}", serde_json::json!(what));
 }
 
 /// What WebKitGTK must be told where NVIDIA's own driver is: with it, windows stay blank on many computers
@@ -173,8 +184,8 @@ async fn watch(
     display: Display,
     orders: UnboundedSender<Order>,
 ) {
-    let answers = unseen.clone();
-    let mut reading = tokio::spawn(async move { read_answers(stdout, &answers).await });
+    let (answers, told) = (unseen.clone(), orders.clone());
+    let mut reading = tokio::spawn(async move { read_answers(stdout, &answers, &told).await });
     let status = child.wait().await;
     // A process it started may keep the output open.
     if timeout(LAST_WORDS, &mut reading).await.is_err() {
@@ -196,8 +207,8 @@ async fn watch(
     }
 }
 
-/// Takes from `unseen` what is there, until the output ends.
-async fn read_answers(stdout: ChildStdout, unseen: &Unseen) {
+/// Takes from `unseen` what is there, and passes on what is to be said, until the output ends.
+async fn read_answers(stdout: ChildStdout, unseen: &Unseen, orders: &UnboundedSender<Order>) {
     let mut output = BufReader::new(stdout);
     loop {
         let mut line = Vec::new();
@@ -206,12 +217,18 @@ async fn read_answers(stdout: ChildStdout, unseen: &Unseen) {
         if !matches!(bounded.read_until(b'\n', &mut line).await, Ok(1..)) {
             return;
         }
-        let Ok(ToTray::Shown(text)) = serde_json::from_slice(&line) else {
-            continue;
-        };
-        let mut places = unseen.places();
-        if let Some(at) = places.iter().position(|place| place.to_string() == text) {
-            places.remove(at);
+        match serde_json::from_slice(&line) {
+            Ok(ToTray::Shown(text)) => {
+                let mut places = unseen.places();
+                if let Some(at) = places.iter().position(|place| place.to_string() == text) {
+                    places.remove(at);
+                }
+            }
+            Ok(ToTray::PageLost) => {
+                // Who is told has ended only when the app has.
+                let _ = orders.send(Order::Say(page_lost()));
+            }
+            Err(_) => {}
         }
     }
 }
@@ -228,6 +245,15 @@ pub(crate) fn no_display() -> Problem {
         "no_display",
         "There is no display to open a window on.",
         "Use `skillopt`, which needs none.",
+    )
+}
+
+/// The page of a window does not live.
+pub(crate) fn page_lost() -> Problem {
+    Problem::temporary(
+        "page_lost",
+        "A window was closed, since the process that shows its page ended or hung four times in a row.",
+        "Open it again. If that does not help, look for an update of WebKitGTK; `skillopt` can do the same.",
     )
 }
 
@@ -295,6 +321,16 @@ mod tests {
             panic!("nothing was told")
         };
         assert_eq!(problem.code, "window_failed");
+    }
+
+    #[tokio::test]
+    async fn one_whose_page_does_not_live_is_told() {
+        let (_folder, mut windows, mut given) = windows(r#"echo '"page_lost"'"#);
+        windows.open(&Place::Overview, display()).await.unwrap();
+        let Some(Order::Say(problem)) = given.recv().await else {
+            panic!("nothing was told")
+        };
+        assert_eq!(problem.code, "page_lost");
     }
 
     #[tokio::test]

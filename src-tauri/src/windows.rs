@@ -33,6 +33,10 @@ pub(crate) enum FromTray {
     Open(String),
 }
 
+/// Whether the tray holds the other end of standard input and output.
+#[derive(Clone, Copy)]
+pub(crate) struct Attached(pub(crate) bool);
+
 /// Shows a window until the last one is closed.
 pub(crate) fn run(first: Place, attached: bool) -> ExitCode {
     if !Display::here().is_there() {
@@ -46,6 +50,7 @@ pub(crate) fn run(first: Place, attached: bool) -> ExitCode {
     let shell = Arc::new(Shell::open());
     let built = tauri::Builder::default()
         .manage(Arc::clone(&shell))
+        .manage(Attached(attached))
         .invoke_handler(tauri::generate_handler![calls::execute, calls::shell,])
         .on_window_event(|window, event| {
             if let WindowEvent::DragDrop(event) = event
@@ -87,13 +92,15 @@ pub(crate) fn context() -> tauri::Context {
 pub(crate) fn show(app: &AppHandle, place: &Place) -> tauri::Result<()> {
     let label = place.label();
     if let Some(window) = app.get_webview_window(&label) {
+        // One that is just being closed does not answer, and hears nothing either.
+        window.is_visible()?;
         window.eval(place.going_there())?;
         window.unminimize()?;
         window.show()?;
         return window.set_focus();
     }
     let (width, height) = place.size();
-    WebviewWindowBuilder::new(
+    let window = WebviewWindowBuilder::new(
         app,
         label,
         WebviewUrl::App(format!("index.html{}{}", language(), place.hash()).into()),
@@ -110,6 +117,11 @@ pub(crate) fn show(app: &AppHandle, place: &Place) -> tauri::Result<()> {
         let _ = window.set_title(&title);
     })
     .build()?;
+    #[cfg(target_os = "linux")]
+    crate::page::watch(&window)?;
+    // Elsewhere nothing looks after it: Tauri does on macOS, and the web view of Windows says it in its place.
+    #[cfg(not(target_os = "linux"))]
+    drop(window);
     Ok(())
 }
 

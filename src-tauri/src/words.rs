@@ -269,6 +269,8 @@ fn language() -> String {
 
 #[cfg(test)]
 mod tests {
+    use skillopt_tests::checkout::{files, read, root};
+
     use super::*;
 
     fn places(text: &str) -> Vec<&str> {
@@ -319,6 +321,26 @@ mod tests {
             }
             assert_eq!(expected, places(&chinese.0[name]), "{name}");
         }
+    }
+
+    #[test]
+    fn a_night_is_called_the_same_in_tray_and_windows() {
+        let windows = root().join("ui/src/lib/strings");
+        let texts: Vec<String> = files(&windows, "ts")
+            .iter()
+            .map(|file| read(file))
+            .collect();
+        assert!(
+            texts
+                .iter()
+                .filter(|text| text.contains("夜间运行"))
+                .count()
+                > 3
+        );
+        for text in texts.iter().map(String::as_str).chain([CHINESE]) {
+            assert!(!text.contains("夜间任务"), "{text}");
+        }
+        assert!(CHINESE.contains("夜间运行"));
     }
 
     #[test]

@@ -4,6 +4,7 @@ pub mod brain;
 pub mod checkout;
 pub mod desktop;
 pub mod home;
+pub mod processes;
 pub mod session;
 pub mod stub_cli;
 pub mod stub_server;

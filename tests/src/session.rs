@@ -200,6 +200,7 @@ impl Screen {
         BufReader::new(output)
             .read_line(&mut number)
             .expect("its number");
+        assert!(!number.trim().is_empty(), "Xvfb has found no display");
         let screen = Self {
             display: format!(":{}", number.trim()),
             processes: vec![server],
@@ -252,11 +253,19 @@ impl Screen {
     /// Whether a window with this title is on the screen.
     #[must_use]
     pub fn shows(&self, title: &str) -> bool {
+        self.windows().contains(title)
+    }
+
+    /// The windows on the screen, one in a line: its number first, and its title last.
+    fn windows(&self) -> String {
         self.command("wmctrl")
-            .args(["-l"])
+            .arg("-l")
             .stdout(Stdio::piped())
             .output()
-            .is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(title))
+            .map_or_else(
+                |_| String::new(),
+                |output| String::from_utf8_lossy(&output.stdout).into_owned(),
+            )
     }
 
     /// The title of the window that has the keyboard.
@@ -274,16 +283,56 @@ impl Screen {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
+    /// The number of the window with this title. `xdotool` finds none whose title is not ASCII.
+    fn window(&self, title: &str) -> String {
+        crate::desktop::until(&format!("the window \"{title}\""), || {
+            let listed = self.windows();
+            let line = listed.lines().find(|line| line.contains(title))?;
+            line.split_whitespace().next().map(str::to_owned)
+        })
+    }
+
     /// Puts the window with this title out of sight.
     ///
     /// # Panics
     /// When `xdotool` is not installed.
     pub fn minimise_window(&self, title: &str) {
-        let _ = self
+        let window = self.window(title);
+        let minimised = self
             .command("xdotool")
-            .args(["search", "--name", title, "windowminimize"])
+            .args(["windowminimize", &window])
             .status()
             .expect("xdotool is installed");
+        assert!(minimised.success(), "{title} is out of sight");
+        crate::desktop::until("a window out of sight", || {
+            (self.active_window() != title).then_some(())
+        });
+    }
+
+    /// Presses a key in the window with this title.
+    ///
+    /// # Panics
+    /// When `xdotool` is not installed.
+    pub fn press(&self, title: &str, key: &str) {
+        let window = self.window(title);
+        let pressed = self
+            .command("xdotool")
+            .args(["windowactivate", "--sync", &window, "key", key])
+            .status()
+            .expect("xdotool is installed");
+        assert!(pressed.success(), "{key} in {title}");
+    }
+
+    /// Calls the window with this title something else, until its program says its title again.
+    ///
+    /// # Panics
+    /// When `wmctrl` is not installed.
+    pub fn rename_window(&self, title: &str, to: &str) {
+        let _ = self
+            .command("wmctrl")
+            .args(["-r", title, "-N", to])
+            .status()
+            .expect("wmctrl is installed");
     }
 
     /// Lets the screen hang: it draws nothing and answers nobody any more.
@@ -292,10 +341,7 @@ impl Screen {
     /// When it cannot be stopped.
     pub fn hang(&self) {
         let server = self.processes.first().expect("the server").id();
-        let stopped = Command::new("kill")
-            .args(["-STOP", &server.to_string()])
-            .status();
-        assert!(stopped.expect("kill").success());
+        crate::processes::signal(server, "STOP");
     }
 
     /// Closes the window with this title, as its button does.

@@ -163,18 +163,17 @@ fn harvest_says_the_same_of_each_agent() {
     let home = home();
     let doctor = json(&home, &["doctor"]);
     let harvest = json(&home, &["sleep", "harvest", "--all-time"]);
-    let details: Vec<&Value> = sources(&doctor)
+    let details: Vec<Value> = sources(&doctor)
         .into_iter()
-        .map(|finding| &finding["detail"])
+        .map(|finding| {
+            let mut detail = finding["detail"].clone();
+            // Doctor says as well what the first night would leave out for its age.
+            let skipped = detail["skipped"].as_array_mut().expect("rows");
+            skipped.retain(|row| row["reason"] != "before_since");
+            detail
+        })
         .collect();
-    assert_eq!(
-        harvest["sources"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .collect::<Vec<_>>(),
-        details
-    );
+    assert_eq!(harvest["sources"].as_array().unwrap(), &details);
     let text = home.run(&["sleep", "harvest", "--all-time"]).out;
     assert!(text.contains("its format has probably changed"), "{text}");
     // One agent alone, and the reference's choice.

@@ -103,6 +103,13 @@ async function asksAboutFlags(chrome, url) {
   // What was decided needs no eyes any more.
   await page.locator('.list .flag').waitFor({ state: 'detached' });
   await close();
+
+  const chinese = await open(chrome, url, { route: '#/review/20261128-031655', language: 'zh' });
+  await settled(chinese.page);
+  await shows(chinese.page, '.note', '它要智能体运行一个命令。');
+  await chinese.page.getByLabel('我已读过（命令，网址）；仍然采纳').check();
+  assert.doesNotMatch(await chinese.page.locator('.note.warn').first().innerText(), /It (names|has|tells)/);
+  await chinese.close();
 }
 
 async function testsASubset(chrome, url) {

@@ -1,10 +1,13 @@
-// Every window in both languages and both themes: no errors, nothing axe objects to, and its picture.
+// Every window in both languages and both themes: no errors, nothing axe objects to, also in the narrowest window
+// there can be, and its picture.
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import { accessible, open, settled } from './window.mjs';
+import { accessible, fits, open, settled } from './window.mjs';
 
+/** The least width a window can have, as the shell sets it. */
+const NARROW = { width: 480, height: 600 };
 const IMAGES = fileURLToPath(new URL('../../docs/images/', import.meta.url));
 
 /** Name, address, and what is done before the picture is taken. */
@@ -121,9 +124,13 @@ export async function screens(chrome, url, write) {
         await settled(window.page);
         await before?.(window.page);
         await settled(window.page);
-        await accessible(window.page, `${name} (${language}, ${theme})`).catch((error) => found.push(error.message));
+        const note = (error) => found.push(error.message);
+        await accessible(window.page, `${name} (${language}, ${theme})`).catch(note);
         const file = KEPT[`${name} ${language} ${theme}`];
         if (write && file) await window.page.screenshot({ path: `${IMAGES}${file}.png` });
+        await window.page.setViewportSize(NARROW);
+        await fits(window.page, `${name} (${language}, ${theme}) at its narrowest`).catch(note);
+        await accessible(window.page, `${name} (${language}, ${theme}) at its narrowest`).catch(note);
         await window.close();
       }
     }

@@ -98,6 +98,38 @@ async function showsWhatWasFoundOfEachAgent(chrome, url) {
   }
 }
 
+async function checksAndDeletesInOneLanguage(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/settings', language: 'zh' });
+  await settled(page);
+  // Commands, keys, files and names are called the same everywhere; words in a row are a sentence.
+  const english = async (selector) => {
+    const texts = await page.locator(selector).evaluateAll((nodes) =>
+      nodes.map((node) => {
+        const copy = node.cloneNode(true);
+        for (const code of copy.querySelectorAll('code, .mono')) code.remove();
+        return copy.textContent.replace(/[\w.:/-]*[./_:][\w./-]*/g, '');
+      }),
+    );
+    assert.ok(texts.length > 0, selector);
+    return texts.filter((text) => /[a-z]{2,} [a-z]{2,} [a-z]{2,}/i.test(text));
+  };
+  await page.locator('section[aria-labelledby=check] button').click();
+  await shows(page, '.finding', '数据库完好。');
+  await shows(page, '.finding', '上一晚（infra）');
+  await shows(page, '[role=status]', '今晚：会读取 6 个会话并重放 9 个任务，至多 84 次模型调用。');
+  assert.deepEqual(await english('.finding, section[aria-labelledby=check] [role=status]'), []);
+  const choices = page.locator('form:has(option[value="everything"])');
+  for (const what of ['evidence', 'everything']) {
+    await choices.locator('select').first().selectOption(what);
+    await choices.locator('button').click();
+    await shows(page, 'form.bad', '应用及其夜间运行的日志也会删除');
+    assert.deepEqual(await english('form.bad p, form.bad li, form.bad label'), []);
+    await page.getByRole('button', { name: '取消' }).click();
+    await page.locator('form.bad').waitFor({ state: 'detached' });
+  }
+  await close();
+}
+
 export async function settings(chrome, url) {
   const flows = [
     speaksTheLanguageOfTheSetting,
@@ -106,6 +138,7 @@ export async function settings(chrome, url) {
     showsTheLogAndTheReportBeforeItIsWritten,
     findsAProjectThatMoved,
     showsWhatWasFoundOfEachAgent,
+    checksAndDeletesInOneLanguage,
   ];
   for (const flow of flows) {
     try {

@@ -106,3 +106,23 @@ export async function accessible(page, name) {
   });
   if (found.length > 0) throw new Error(`axe on ${name}: ${JSON.stringify(found, null, 2)}`);
 }
+
+/** Fails when something scrolls sideways, stands beyond an edge of the window, or is cut off beside its box. */
+export async function fits(page, name) {
+  // Lists measure what they draw in the frame after it.
+  await page.evaluate(() => new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next))));
+  const found = await page.evaluate(() => {
+    const named = (node) => `${node.tagName}.${node.className}`;
+    // Words for screen readers alone are cut off on purpose.
+    const seen = [...document.querySelectorAll('body *')].filter((node) => !node.closest('.hidden') && node.getClientRects().length > 0);
+    const wide = [document.documentElement, ...seen]
+      .filter((node) => node.clientWidth > 0 && getComputedStyle(node).display !== 'inline' && node.scrollWidth > node.clientWidth + 1)
+      .map((node) => `${named(node)}: ${node.scrollWidth} in ${node.clientWidth}`);
+    const beyond = seen
+      .map((node) => [node, node.getBoundingClientRect()])
+      .filter(([, { left, right }]) => left < -1 || right > window.innerWidth + 1)
+      .map(([node, { left, right }]) => `${named(node)}: from ${left} to ${right} in ${window.innerWidth}`);
+    return [...wide, ...beyond];
+  });
+  assert.deepEqual(found.slice(0, 5), [], `${name} does not fit`);
+}

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skillopt_core::Problem;
-use skillopt_store::data::{self as store_data, PurgePlan, Size};
+use skillopt_store::data::{self as store_data, Note, PurgePlan, Size};
 use skillopt_store::repair::{self, Condition};
 use skillopt_store::{Paths, projects};
 
@@ -110,16 +110,16 @@ pub async fn purge(app: &App, input: PurgeInput) -> Result<Purged, Problem> {
     plan.notes.extend(handoffs_elsewhere(app, &what)?);
     let scheduled = scheduled(app, &what)?;
     plan.notes.extend(scheduled.iter().map(|root| {
-        format!(
-            "The line of {} in your crontab goes as well.",
-            root.display()
-        )
+        let root = root.display();
+        let message = format!("The line of {root} in your crontab goes as well.");
+        Note::new("crontab_line_goes", root, message)
     }));
     if what == store_data::Purge::Everything {
-        plan.notes.push(format!(
-            "Your settings in {} and the keys in the keyring stay, and an empty database.",
-            app.paths.config.display()
-        ));
+        let folder = app.paths.config.display();
+        let message = format!(
+            "Your settings in {folder} and the keys in the keyring stay, and an empty database."
+        );
+        plan.notes.push(Note::new("settings_stay", folder, message));
     }
     if matches!(
         what,
@@ -128,10 +128,11 @@ pub async fn purge(app: &App, input: PurgeInput) -> Result<Purged, Problem> {
             ..
         }
     ) {
-        plan.notes.push(
-            "What is remembered of transcripts goes for every project; they are read again."
-                .to_owned(),
-        );
+        plan.notes.push(Note::new(
+            "transcripts_read_again",
+            "",
+            "What is remembered of transcripts goes for every project; they are read again.",
+        ));
     }
     if !input.apply {
         return Ok(Purged {
@@ -143,10 +144,10 @@ pub async fn purge(app: &App, input: PurgeInput) -> Result<Purged, Problem> {
     store_data::apply_purge(&app.store, &app.paths, &plan)?;
     for root in &scheduled {
         if let Err(problem) = schedule::forget(root) {
-            plan.notes.push(format!(
-                "The line of {} in your crontab is still there. {problem}",
-                root.display()
-            ));
+            let root = root.display();
+            let message = format!("The line of {root} in your crontab is still there. {problem}");
+            plan.notes
+                .push(Note::new("crontab_line_stays", root, message));
         }
     }
     Ok(Purged {
@@ -174,7 +175,7 @@ fn scheduled(app: &App, what: &store_data::Purge) -> Result<Vec<PathBuf>, Proble
 }
 
 /// Hand-off folders the user placed outside the data folder; they are not ours to delete.
-fn handoffs_elsewhere(app: &App, what: &store_data::Purge) -> Result<Vec<String>, Problem> {
+fn handoffs_elsewhere(app: &App, what: &store_data::Purge) -> Result<Vec<Note>, Problem> {
     let mut notes = Vec::new();
     for project in app.store.read(projects::list)? {
         let meant = match what {
@@ -197,10 +198,11 @@ fn handoffs_elsewhere(app: &App, what: &store_data::Purge) -> Result<Vec<String>
         let folder =
             skillopt_models::handoff_folder(&resolved.settings, &app.paths, &project.id, root);
         if !folder.starts_with(&app.paths.data) {
-            notes.push(format!(
-                "Hand-off files beside {} were placed there by models.handoff_dir and stay.",
-                folder.display()
-            ));
+            let folder = folder.display();
+            let message = format!(
+                "Hand-off files beside {folder} were placed there by models.handoff_dir and stay."
+            );
+            notes.push(Note::new("handoff_stays", folder, message));
         }
     }
     Ok(notes)

@@ -52,14 +52,120 @@ pub enum Health {
 pub struct Finding {
     /// What was checked.
     pub subject: String,
+    /// The projects it is about, where several were looked at and it does not hold for all of them.
+    pub projects: Vec<String>,
     /// How it came out.
     pub health: Health,
+    /// Names what was found, for whoever says it in other words: `detail` has what they need. Of what went
+    /// wrong it is the code of the problem.
+    pub code: String,
     /// One sentence.
     pub message: String,
     /// What to do; empty when nothing.
     pub guidance: String,
     /// Details.
     pub detail: Value,
+}
+
+impl Finding {
+    /// What was checked, and of which projects.
+    #[must_use]
+    pub fn about(&self) -> String {
+        match self.projects.as_slice() {
+            [] => self.subject.clone(),
+            names => format!("{} ({})", self.subject, names.join(", ")),
+        }
+    }
+}
+
+/// What the next night of a project would do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(tag = "night", rename_all = "snake_case")]
+pub enum Expected {
+    /// It would fail: something is missing.
+    Fails {
+        /// What is wrong.
+        code: String,
+        /// In one sentence.
+        message: String,
+    },
+    /// It would stop before it asks anybody.
+    Stops {
+        /// What keeps it.
+        code: String,
+        /// In one sentence.
+        message: String,
+    },
+    /// There is nothing new.
+    NothingNew,
+    /// What is new holds no task.
+    NoTask {
+        /// How many sessions are new.
+        sessions: u64,
+    },
+    /// It would replay tasks.
+    Replays {
+        /// Of how many sessions.
+        sessions: u64,
+        /// How many.
+        tasks: u64,
+        /// With how many paid calls of models at most.
+        calls: u64,
+    },
+    /// No project is registered.
+    NoProject,
+}
+
+impl Expected {
+    /// In words, after "Tonight would".
+    fn sentence(&self) -> String {
+        match self {
+            Self::Fails { message, .. } => format!("fail: {message}"),
+            Self::Stops { message, .. } => format!("stop: {message}"),
+            Self::NothingNew => "find nothing new.".to_owned(),
+            Self::NoTask { sessions } => format!(
+                "read {} and find no task that can be judged and recurs yet.",
+                counted(*sessions, "session")
+            ),
+            Self::Replays {
+                sessions,
+                tasks,
+                calls,
+            } => {
+                let calls = match calls {
+                    0 => "no paid model calls".to_owned(),
+                    &calls => format!("at most {}", counted(calls, "model call")),
+                };
+                format!(
+                    "read {} and replay {}, with {calls}.",
+                    counted(*sessions, "session"),
+                    counted(*tasks, "task")
+                )
+            }
+            Self::NoProject => "do nothing: no project is registered.".to_owned(),
+        }
+    }
+}
+
+/// What the next night would do, and of which project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Tonight {
+    /// The name of the project, where several were looked at.
+    pub project: Option<String>,
+    /// What its night would do.
+    pub expected: Expected,
+}
+
+impl Tonight {
+    fn sentence(&self) -> String {
+        let expected = self.expected.sentence();
+        match &self.project {
+            Some(name) => format!("{name}: {expected}"),
+            None => expected,
+        }
+    }
 }
 
 /// All checks.
@@ -72,9 +178,21 @@ pub struct Diagnosis {
     pub findings: Vec<Finding>,
     /// What the next night would do, after the words "Tonight would".
     pub tonight: String,
+    /// The same, night by night.
+    pub nights: Vec<Tonight>,
 }
 
 impl Diagnosis {
+    fn of(findings: Vec<Finding>, nights: Vec<Tonight>) -> Self {
+        let sentences: Vec<String> = nights.iter().map(Tonight::sentence).collect();
+        Self {
+            healthy: findings.iter().all(|finding| finding.health != Health::Bad),
+            findings,
+            tonight: sentences.join(" "),
+            nights,
+        }
+    }
+
     /// What would fail or deserves a look, as sentences.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
@@ -152,17 +270,20 @@ async fn one_project(
     let first_bad = findings
         .iter()
         .find(|finding| finding.health == Health::Bad);
-    let healthy = first_bad.is_none();
-    let tonight = match (first_bad, context) {
+    let expected = match (first_bad, context) {
+        (Some(finding), _) => Expected::Fails {
+            code: finding.code.clone(),
+            message: finding.message.clone(),
+        },
         (None, Some((context, harvest))) => expected(&context, harvest).await,
-        (Some(finding), _) => format!("fail: {}", finding.message),
-        (None, None) => "fail.".to_owned(),
+        // What could not be read is bad, and named above.
+        (None, None) => Expected::NothingNew,
     };
-    Ok(Diagnosis {
-        healthy,
-        findings,
-        tonight,
-    })
+    let night = Tonight {
+        project: None,
+        expected,
+    };
+    Ok(Diagnosis::of(findings, vec![night]))
 }
 
 /// Every registered project, and what does not depend on one when there is none. What is the same for all of
@@ -173,14 +294,15 @@ async fn everywhere(app: &App, scheduled: bool) -> Result<Diagnosis, Problem> {
         return without_project(app, scheduled).await;
     }
     let mut found: Vec<(Finding, Vec<String>)> = Vec::new();
-    let mut tonight = Vec::new();
-    let mut healthy = true;
+    let mut nights = Vec::new();
     let all = projects.len();
     for project in projects {
         let (name, root) = (project.name.clone(), PathBuf::from(&project.root));
         let diagnosis = one_project(app, Some(&root), Ok(project), scheduled).await?;
-        healthy &= diagnosis.healthy;
-        tonight.push(format!("{name}: {}", diagnosis.tonight));
+        nights.extend(diagnosis.nights.into_iter().map(|night| Tonight {
+            project: Some(name.clone()),
+            ..night
+        }));
         for finding in diagnosis.findings {
             match found.iter_mut().find(|(known, _)| *known == finding) {
                 Some((_, names)) => names.push(name.clone()),
@@ -188,21 +310,18 @@ async fn everywhere(app: &App, scheduled: bool) -> Result<Diagnosis, Problem> {
             }
         }
     }
-    Ok(Diagnosis {
-        healthy,
-        findings: found
-            .into_iter()
-            .map(|(finding, names)| Finding {
-                subject: if names.len() == all {
-                    finding.subject
-                } else {
-                    format!("{} ({})", finding.subject, names.join(", "))
-                },
-                ..finding
-            })
-            .collect(),
-        tonight: tonight.join(" "),
-    })
+    let findings = found
+        .into_iter()
+        .map(|(finding, names)| Finding {
+            projects: if names.len() == all {
+                Vec::new()
+            } else {
+                names
+            },
+            ..finding
+        })
+        .collect();
+    Ok(Diagnosis::of(findings, nights))
 }
 
 /// What can be checked before there is a project.
@@ -221,13 +340,13 @@ async fn without_project(app: &App, scheduled: bool) -> Result<Diagnosis, Proble
         health: Health::Warning,
         guidance: "Go into the folder of a project and run `skillopt sleep run`, or `skillopt project add`; `skillopt project find` names folders your agents were used in."
             .to_owned(),
-        ..good("projects", "No project is registered yet.", Value::Null)
+        ..good("projects", "projects_none", "No project is registered yet.", Value::Null)
     });
-    Ok(Diagnosis {
-        healthy: findings.iter().all(|finding| finding.health != Health::Bad),
-        findings,
-        tonight: "do nothing: no project is registered.".to_owned(),
-    })
+    let night = Tonight {
+        project: None,
+        expected: Expected::NoProject,
+    };
+    Ok(Diagnosis::of(findings, vec![night]))
 }
 
 async fn of_models(app: &App, context: &skillopt_sleep::Context, scheduled: bool) -> [Finding; 2] {
@@ -241,12 +360,22 @@ async fn of_models(app: &App, context: &skillopt_sleep::Context, scheduled: bool
 fn settings(context: &skillopt_sleep::Context) -> Finding {
     const SUBJECT: &str = "settings";
     if context.warnings.is_empty() {
-        return good(SUBJECT, "The settings can be read.", Value::Null);
+        return good(
+            SUBJECT,
+            "settings_readable",
+            "The settings can be read.",
+            Value::Null,
+        );
     }
     Finding {
         health: Health::Warning,
         guidance: "`skillopt config show` lists what holds.".to_owned(),
-        ..good(SUBJECT, context.warnings.join(" "), json!(context.warnings))
+        ..good(
+            SUBJECT,
+            "settings_unused",
+            context.warnings.join(" "),
+            json!(context.warnings),
+        )
     }
 }
 
@@ -271,8 +400,9 @@ async fn last_night(context: &skillopt_sleep::Context) -> Result<Option<Finding>
             .to_owned(),
         ..good(
             "last night",
+            "last_night_stopped",
             format!("It did not get through: {}", night.reason),
-            Value::Null,
+            json!({"outcome": night.outcome}),
         )
     };
     let Some(error) = refusal(context, &night)? else {
@@ -289,12 +419,12 @@ async fn last_night(context: &skillopt_sleep::Context) -> Result<Option<Finding>
     let problem = error.problem();
     Ok(Some(Finding {
         health: Health::Bad,
+        code: problem.code.clone(),
         message: format!("{} Nothing was changed since.", found.message),
         guidance: format!(
             "{} `skillopt backend test` asks now whether the models answer.",
             problem.guidance
         ),
-        detail: json!({"code": problem.code}),
         ..found
     }))
 }
@@ -319,27 +449,28 @@ fn refusal(context: &skillopt_sleep::Context, night: &Night) -> Result<Option<Ca
 }
 
 /// What a night would do now, when nothing stands in its way.
-async fn expected(context: &skillopt_sleep::Context, harvest: Harvest) -> String {
+async fn expected(context: &skillopt_sleep::Context, harvest: Harvest) -> Expected {
+    let stops = |problem: &Problem| Expected::Stops {
+        code: problem.code.to_string(),
+        message: problem.message.clone(),
+    };
     let material = Material::Harvested(Box::new(harvest));
     let preview = match preview::preview(context, material, false).await {
         Ok(preview) => preview,
-        Err(stop) => return format!("stop: {}", as_problem(stop).message),
+        Err(stop) => return stops(&as_problem(stop)),
     };
     if let Some(problem) = &preview.budget_problem {
-        return format!("stop: {}", problem.message);
+        return stops(problem);
     }
-    let sessions = counted(preview.n_sessions as u64, "session");
-    match (preview.n_sessions, preview.n_tasks) {
-        (0, 0) => "find nothing new.".to_owned(),
-        (_, 0) => format!("read {sessions} and find no task that can be judged and recurs yet."),
-        (_, tasks) => {
-            let calls = match preview.forecast.calls + preview.forecast.mining_calls {
-                0 => "no paid model calls".to_owned(),
-                calls => format!("at most {}", counted(calls, "model call")),
-            };
-            let tasks = counted(tasks as u64, "task");
-            format!("read {sessions} and replay {tasks}, with {calls}.")
-        }
+    let sessions = preview.n_sessions as u64;
+    match (sessions, preview.n_tasks as u64) {
+        (0, 0) => Expected::NothingNew,
+        (_, 0) => Expected::NoTask { sessions },
+        (_, tasks) => Expected::Replays {
+            sessions,
+            tasks,
+            calls: preview.forecast.calls + preview.forecast.mining_calls,
+        },
     }
 }
 
@@ -351,7 +482,7 @@ fn broken_line(app: &App, project: Option<&Path>) -> Option<Finding> {
         guidance:
             "Run `skillopt sleep schedule` again, which writes it anew, or `skillopt sleep unschedule`."
                 .to_owned(),
-        ..good(SCHEDULED_RUN, message, Value::Null)
+        ..good(SCHEDULED_RUN, "schedule_line_broken", message, Value::Null)
     })
 }
 
@@ -377,6 +508,7 @@ fn as_scheduled(app: &mut App, project: Option<&Path>) -> Finding {
     if (&paths.data, &paths.config) == (&app.paths.data, &app.paths.config) {
         return good(
             SCHEDULED_RUN,
+            "schedule_same_folders",
             "It uses the same folders as this shell.",
             folders,
         );
@@ -388,6 +520,7 @@ fn as_scheduled(app: &mut App, project: Option<&Path>) -> Finding {
                 .to_owned(),
         ..good(
             SCHEDULED_RUN,
+            "schedule_other_folders",
             format!(
                 "The scheduled run would keep its data in {} and read the settings in {}, not those of this shell.",
                 paths.data.display(),
@@ -398,10 +531,12 @@ fn as_scheduled(app: &mut App, project: Option<&Path>) -> Finding {
     }
 }
 
-fn good(subject: &str, message: impl Into<String>, detail: Value) -> Finding {
+fn good(subject: &str, code: &str, message: impl Into<String>, detail: Value) -> Finding {
     Finding {
         subject: subject.to_owned(),
+        projects: Vec::new(),
         health: Health::Good,
+        code: code.to_owned(),
         message: message.into(),
         guidance: String::new(),
         detail,
@@ -410,11 +545,9 @@ fn good(subject: &str, message: impl Into<String>, detail: Value) -> Finding {
 
 fn bad(subject: &str, problem: &Problem) -> Finding {
     Finding {
-        subject: subject.to_owned(),
         health: Health::Bad,
-        message: problem.message.clone(),
         guidance: problem.guidance.clone(),
-        detail: json!({"code": problem.code}),
+        ..good(subject, &problem.code, problem.message.clone(), Value::Null)
     }
 }
 
@@ -424,32 +557,38 @@ fn database(app: &App) -> Finding {
         .into_iter()
         .map(|copy| json!({"path": copy.path, "sound": copy.sound}))
         .collect();
-    let detail = json!({"path": app.paths.database(), "copies": copies});
-    let way_out = match repair::newest_sound_copy(&app.paths) {
+    let newest = repair::newest_sound_copy(&app.paths);
+    let detail = json!({"path": app.paths.database(), "copies": copies, "goes_on_from": newest});
+    let way_out = match newest {
         Some(copy) => format!("goes on from {}", copy.display()),
         None => "begins anew, since there is no sound copy".to_owned(),
     };
-    let damaged = |message: String| Finding {
+    let damaged = |code: &str, message: String| Finding {
         health: Health::Bad,
         guidance: format!(
             "`skillopt data restore --yes` {way_out}; what is there now is put aside."
         ),
-        ..good(SUBJECT, message, detail.clone())
+        ..good(SUBJECT, code, message, detail.clone())
     };
     let checked = match &app.unopened {
         Some(problem) => Err(problem.clone()),
         None => repair::check(&app.store),
     };
     match checked {
-        Ok(faults) if faults.is_empty() => good(SUBJECT, "The database is sound.", detail),
-        Ok(faults) => damaged(format!("The database is damaged: {}.", faults.join("; "))),
+        Ok(faults) if faults.is_empty() => {
+            good(SUBJECT, "database_sound", "The database is sound.", detail)
+        }
+        Ok(faults) => damaged(
+            "database_corrupt",
+            format!("The database is damaged: {}.", faults.join("; ")),
+        ),
         Err(problem)
             if matches!(
                 problem.code.as_ref(),
                 "database_corrupt" | "database_missing"
             ) =>
         {
-            damaged(problem.message)
+            damaged(&problem.code, problem.message)
         }
         Err(problem) => bad(SUBJECT, &problem),
     }
@@ -465,6 +604,7 @@ fn documents(context: &skillopt_sleep::Context) -> Finding {
                 .collect();
             good(
                 "documents",
+                "documents_found",
                 format!(
                     "{} can be improved.",
                     counted(targets.len() as u64, "document")
@@ -499,16 +639,24 @@ async fn local_servers(app: &App, context: &skillopt_sleep::Context) -> Finding 
             "No model server answers on this computer (ports {}).",
             context.settings.local_ports.join(", ")
         );
-        return good(subject, message, json!(found));
+        let detail = json!({"ports": context.settings.local_ports});
+        return good(subject, "servers_none", message, detail);
     }
-    good(subject, format!("{}.", words.join("; ")), json!(found))
+    good(
+        subject,
+        "servers_found",
+        format!("{}.", words.join("; ")),
+        json!(found),
+    )
 }
 
 async fn backends(context: &skillopt_sleep::Context, as_scheduled: bool) -> Finding {
     match run::who_answers(context).await {
         Ok(answering) => {
-            let detail =
-                json!({"target": answering.target, "optimizer": answering.optimizer, "judge": answering.judge});
+            let detail = json!({
+                "target": answering.target, "optimizer": answering.optimizer, "judge": answering.judge,
+                "silent": answering.silent, "unheard": answering.unheard,
+            });
             if let Some(terms) = answering.terms.first() {
                 return bad("models", &terms.problem());
             }
@@ -516,7 +664,7 @@ async fn backends(context: &skillopt_sleep::Context, as_scheduled: bool) -> Find
                 return Finding {
                     health: Health::Warning,
                     guidance: "Set models.backend to use a model.".to_owned(),
-                    ..good("models", "Answers come from a built-in simulation.", detail)
+                    ..good("models", "models_simulated", "Answers come from a built-in simulation.", detail)
                 };
             }
             if context.settings.reserve_percent > 0 && !answering.silent.is_empty() {
@@ -525,6 +673,7 @@ async fn backends(context: &skillopt_sleep::Context, as_scheduled: bool) -> Find
                     guidance: "A limit of the night (spends.max_calls_per_night, spends.max_tokens_per_night, schedule.finish_by) holds with every backend.".to_owned(),
                     ..good(
                         "models",
+                        "models_reserve_unkept",
                         format!(
                             "spends.reserve_percent cannot be kept: {} does not say how much of the plan is left.",
                             answering.silent.join(" and ")
@@ -534,13 +683,14 @@ async fn backends(context: &skillopt_sleep::Context, as_scheduled: bool) -> Find
                 };
             }
             if !answering.unheard.is_empty() {
+                let unheard: Vec<String> = answering.unheard.iter().map(ToString::to_string).collect();
                 return Finding {
                     health: Health::Warning,
                     guidance: "Take the setting out, or use a backend that has it.".to_owned(),
-                    ..good("models", answering.unheard.join(" "), detail)
+                    ..good("models", "models_setting_unheard", unheard.join(" "), detail)
                 };
             }
-            good("models", "The backends can be used.", detail)
+            good("models", "models_usable", "The backends can be used.", detail)
         }
         Err(problem) if as_scheduled && problem.code.starts_with("api_key") => Finding {
             guidance: "cron does not have the variables of your shell. Write NAME=VALUE for this one on a \

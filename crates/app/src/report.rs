@@ -186,7 +186,7 @@ async fn checks(app: &App, projects: &[Project], out: &mut String) -> std::fmt::
                     writeln!(
                         out,
                         "{mark} {}: {}",
-                        finding.subject,
+                        finding.about(),
                         sentence(&format!("{} {}", finding.message, finding.guidance))
                     )?;
                 }

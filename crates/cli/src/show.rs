@@ -332,7 +332,7 @@ fn finding(finding: &doctor::Finding, out: &mut String) -> std::fmt::Result {
     writeln!(
         out,
         "{mark} {}: {}",
-        finding.subject,
+        finding.about(),
         plain(&finding.message)
     )?;
     if !finding.guidance.is_empty() {

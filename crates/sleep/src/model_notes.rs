@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -232,21 +233,39 @@ pub(crate) fn judging(tasks: &[Task], roles: &Roles) -> Vec<String> {
     notes
 }
 
-/// What is to be said of settings that a backend cannot be told of, one sentence for each backend.
-pub(crate) fn unheard(roles: &Roles) -> Vec<String> {
-    let mut notes = Vec::new();
-    for backend in roles.each() {
-        let settings = backend.unheard();
-        let note = format!(
+/// Settings that a backend cannot be told of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unheard {
+    /// Whose backend.
+    pub provider: String,
+    /// The settings.
+    pub settings: Vec<String>,
+}
+
+impl fmt::Display for Unheard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
             "{} cannot be told what {} says; it is asked without.",
-            backend.provider(),
-            settings.join(" or "),
-        );
-        if !settings.is_empty() && !notes.contains(&note) {
-            notes.push(note);
+            self.provider,
+            self.settings.join(" or ")
+        )
+    }
+}
+
+/// What the backends of a night cannot be told, each once.
+pub(crate) fn unheard(roles: &Roles) -> Vec<Unheard> {
+    let mut found = Vec::new();
+    for backend in roles.each() {
+        let unheard = Unheard {
+            provider: backend.provider(),
+            settings: backend.unheard(),
+        };
+        if !unheard.settings.is_empty() && !found.contains(&unheard) {
+            found.push(unheard);
         }
     }
-    notes
+    found
 }
 
 /// What is to be said about the tools of tasks; `None` when none has any, or nothing real is asked.

@@ -143,7 +143,8 @@ pub async fn preview(
     };
     notes.extend(prepared.notes.iter().cloned());
     notes.extend(measuring.path.price_notes());
-    notes.extend(crate::model_notes::unheard(measuring.path.roles()));
+    let unheard = crate::model_notes::unheard(measuring.path.roles());
+    notes.extend(unheard.iter().map(ToString::to_string));
     notes.extend(crate::model_notes::judging(
         &prepared.tasks,
         measuring.path.roles(),

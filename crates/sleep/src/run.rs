@@ -165,9 +165,8 @@ async fn night(context: &Context, plan: Plan, report: &mut NightReport) -> Resul
     report.night_id = Some(id);
     let night = Night::new(context, id, roles, templates)?;
     report.notes.extend(night.path.price_notes());
-    report
-        .notes
-        .extend(model_notes::unheard(night.path.roles()));
+    let unheard = model_notes::unheard(night.path.roles());
+    report.notes.extend(unheard.iter().map(ToString::to_string));
 
     let (prepared, mined) = match &plan.tasks {
         Some(file) => (
@@ -485,8 +484,8 @@ pub struct Answering {
     pub terms: Vec<Terms>,
     /// The paid providers that do not say how much of a plan is left.
     pub silent: Vec<String>,
-    /// Settings that a backend cannot be told of, one sentence for each backend.
-    pub unheard: Vec<String>,
+    /// What backends cannot be told.
+    pub unheard: Vec<model_notes::Unheard>,
 }
 
 /// The providers that a night would ask. Asks no model.

@@ -71,6 +71,8 @@ pub struct UnknownType {
     ts(rename = "SourceWarning")
 )]
 pub struct Warning {
+    /// In how many of the newest sessions no word of a person was found.
+    pub sessions: u64,
     /// One sentence.
     pub message: String,
     /// What to do.
@@ -159,7 +161,7 @@ fn unknown_types(harvest: &Harvest, agent: Agent) -> Vec<UnknownType> {
 const NAMED: usize = 5;
 
 fn warning(harvest: &Harvest, agent: Agent) -> Option<Warning> {
-    let silent = harvest.silent.get(&agent)?;
+    let &silent = harvest.silent.get(&agent)?;
     let sessions = match silent {
         1 => "session".to_owned(),
         many => format!("{many} sessions"),
@@ -178,6 +180,7 @@ fn warning(harvest: &Harvest, agent: Agent) -> Option<Warning> {
         names => format!(" It has records that are not known: {}.", names.join(", ")),
     };
     Some(Warning {
+        sessions: silent,
         message: format!(
             "In the newest {sessions} of {} no word of a person was found; its format has probably changed.{strange}",
             agent.title()

@@ -23,7 +23,7 @@ mod tree;
 pub use export::{Exported, export};
 pub use handoffs::expire as expire_handoffs;
 pub use moving::{Left, Moved, left_behind, move_to, remove_left_behind};
-pub use purge::{Purge, PurgePlan, apply_purge, plan_purge};
+pub use purge::{Note, Purge, PurgePlan, apply_purge, plan_purge};
 
 /// Bytes on disk, by what they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use skillopt_app::commands::{self, Command as Asked};
-use skillopt_tests::desktop::{WebDriver, until};
+use skillopt_tests::desktop::until;
 use skillopt_tests::session::{Screen, Session};
 
-use crate::person::{PROGRAM, Person, block_on};
+use crate::person::{Person, block_on};
 
 /// A window whose whole surface can be dragged: the files that are named on its command line.
 const OTHER_PROGRAM: &str = "
@@ -81,11 +81,8 @@ fn files_of_another_program_answer_the_questions_they_are_named_by() {
     assert!(ids.len() >= 3, "{ids:?}");
     let session = Session::start(&person.home());
     let screen = Screen::start();
-    let mut variables = person.variables();
-    variables.extend(session.variables());
-    variables.push(("DISPLAY".to_owned(), screen.display().to_owned()));
     let place = format!("handoff/{}", person.project_id());
-    let window = WebDriver::open(PROGRAM, &["window", &place], &variables);
+    let window = person.drive(&session, &screen, &["window", &place]);
     window.wait_for("0 of ");
 
     let file = |name: &str| person.home().join(name);
@@ -111,14 +108,15 @@ fn files_of_another_program_answer_the_questions_they_are_named_by() {
         .spawn();
     let _other = Other(other.unwrap());
     screen.wait_for_window("Another program");
-    for (title, place) in [
-        ("Questions", "0,0,0,900,700"),
-        ("Another program", "0,1000,0,300,300"),
-    ] {
-        run_on(&screen, "wmctrl", &["-r", title, "-e", place]);
-    }
     // As slowly as a hand: both programs answer each other at every step.
     until("an answer that was dropped", || {
+        // A window that has just appeared may still be placed by its manager.
+        for (title, place) in [
+            ("Questions", "0,0,0,900,700"),
+            ("Another program", "0,1000,0,300,300"),
+        ] {
+            run_on(&screen, "wmctrl", &["-r", title, "-e", place]);
+        }
         for step in [
             "mousemove 1150 200",
             "mousedown 1",

@@ -1,12 +1,12 @@
 //! Ends in the middle of something: of a night, of an adoption, twice.
 
-use std::process::Command;
 use std::time::Duration;
 
 use skillopt_app::commands::{self, Command as Asked, Output};
 use skillopt_app::night::ListInput;
 use skillopt_tests::brain::honest;
 use skillopt_tests::desktop::{Notifications, TrayHost, until};
+use skillopt_tests::processes::signal;
 use skillopt_tests::session::{Screen, Session};
 use skillopt_tests::stub_server::{Behaviour, StubServer};
 
@@ -72,9 +72,9 @@ fn an_app_whose_session_has_gone_ends_as_when_signing_out() {
     let screen = Screen::start();
     let tray = TrayHost::serve(session.address());
     let words = ["--open", "settings"];
-    let mut app = person.start_with(&session, &words, &[("DISPLAY", screen.display())]);
+    let mut app = person.start_on(&session, &screen, &words);
     screen.wait_for_window("SkillOpt");
-    let windows = windows_of(&app);
+    let windows = windows_of(app.0.id());
     tray.click(&["Run now", PROJECT]);
     until("a question to the model", || {
         (!server.asked().is_empty()).then_some(())
@@ -87,7 +87,7 @@ fn an_app_whose_session_has_gone_ends_as_when_signing_out() {
         "{}",
         person.said()
     );
-    wait_for_end_of(&windows);
+    wait_for_end_of(windows);
     // Its place is free for the app of the next session.
     let next = Session::start(&person.home());
     let tray = TrayHost::serve(next.address());
@@ -106,11 +106,10 @@ fn windows_that_hang_keep_no_night_from_its_end_and_are_ended() {
     let screen = Screen::start();
     let tray = TrayHost::serve(session.address());
     let words = ["--open", "settings"];
-    let mut app = person.start_with(&session, &words, &[("DISPLAY", screen.display())]);
+    let mut app = person.start_on(&session, &screen, &words);
     screen.wait_for_window("SkillOpt");
-    let windows = windows_of(&app);
-    let stop = Command::new("kill").args(["-STOP", &windows]).status();
-    assert!(stop.unwrap().success());
+    let windows = windows_of(app.0.id());
+    signal(windows, "STOP");
     tray.click(&["Run now", PROJECT]);
     until("a question to the model", || {
         (!server.asked().is_empty()).then_some(())
@@ -120,7 +119,7 @@ fn windows_that_hang_keep_no_night_from_its_end_and_are_ended() {
         (person.outcome().as_deref() == Some("interrupted")).then_some(())
     });
     assert_eq!(app.wait(), 0);
-    wait_for_end_of(&windows);
+    wait_for_end_of(windows);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use skillopt_app::context::App;
 use skillopt_app::data::ToInput;
 use skillopt_app::project::Which;
 use skillopt_app::types::SystemClock;
-use skillopt_tests::desktop::{Notifications, TrayHost, WebDriver, until};
+use skillopt_tests::desktop::{Notifications, TrayHost, until};
 use skillopt_tests::session::{Screen, Session};
 
 use crate::person::{PROGRAM, PROJECT, Person, Running, block_on};
@@ -216,7 +216,7 @@ fn data_of_a_newer_version_is_named_by_tray_and_window_and_left_alone() {
     let screen = Screen::start();
     let tray = TrayHost::serve(session.address());
     let notifications = Notifications::serve(session.address());
-    let mut app = person.start_with(&session, &["--quiet"], &[("DISPLAY", screen.display())]);
+    let mut app = person.start_on(&session, &screen, &["--quiet"]);
     let card = notifications.wait_for("That did not work");
     assert!(
         card.body.contains("9.9.9") && card.body.contains("Nothing was changed"),
@@ -234,16 +234,13 @@ fn data_of_a_newer_version_is_named_by_tray_and_window_and_left_alone() {
         "{labels:?}"
     );
     // A second start is heard by this one, too.
-    let mut second = person.start_with(&session, &[], &[("DISPLAY", screen.display())]);
+    let mut second = person.start_on(&session, &screen, &[]);
     assert_eq!(second.wait(), 0);
     screen.wait_for_window("SkillOpt");
     tray.click(&["Quit"]);
     assert_eq!(app.wait(), 1);
 
-    let mut variables = person.variables();
-    variables.extend(session.variables());
-    variables.push(("DISPLAY".to_owned(), screen.display().to_owned()));
-    let window = WebDriver::open(PROGRAM, &["window", "overview"], &variables);
+    let window = person.drive(&session, &screen, &["window", "overview"]);
     window.wait_for("written by SkillOpt 9.9.9");
     window.wait_for("Nothing was changed");
     drop(window);
@@ -288,10 +285,7 @@ fn the_window_says_whether_the_keyring_is_missing_or_locked() {
             session.keyring(None);
         }
         let screen = Screen::start();
-        let mut variables = person.variables();
-        variables.extend(session.variables());
-        variables.push(("DISPLAY".to_owned(), screen.display().to_owned()));
-        let window = WebDriver::open(PROGRAM, &["window", "settings"], &variables);
+        let window = person.drive(&session, &screen, &["window", "settings"]);
         window.wait_for(words);
     }
 }

@@ -1,9 +1,9 @@
 //! The first steps in a real window.
 
-use skillopt_tests::desktop::{TrayHost, WebDriver, until};
+use skillopt_tests::desktop::{TrayHost, until};
 use skillopt_tests::session::{Screen, Session};
 
-use crate::person::{PROGRAM, Person};
+use crate::person::Person;
 
 #[test]
 fn whoever_takes_the_first_steps_has_nights_after_the_next_sign_in() {
@@ -11,13 +11,10 @@ fn whoever_takes_the_first_steps_has_nights_after_the_next_sign_in() {
     let session = Session::start(&person.home());
     let screen = Screen::start();
     let tray = TrayHost::serve(session.address());
-    let mut variables = person.variables();
-    variables.extend(session.variables());
-    variables.push(("DISPLAY".to_owned(), screen.display().to_owned()));
     let entry = person
         .home()
         .join(".config/autostart/skillopt-desktop.desktop");
-    let window = WebDriver::open(PROGRAM, &["--open", "first-run"], &variables);
+    let window = person.drive(&session, &screen, &["--open", "first-run"]);
     for step in 1..5 {
         window.wait_for(&format!("Step {step} of 5"));
         window.press("Next");

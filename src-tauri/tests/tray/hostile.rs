@@ -6,10 +6,10 @@ use skillopt_core::document::TargetKind;
 use skillopt_core::edit::{Edit, EditOp};
 use skillopt_store::nights;
 use skillopt_store::proposals::{self, NewTarget, ProposalTarget, TargetState};
-use skillopt_tests::desktop::{Notifications, TrayHost, WebDriver, until};
+use skillopt_tests::desktop::{Notifications, TrayHost, until};
 use skillopt_tests::session::{Screen, Session};
 
-use crate::person::{PROGRAM, Person};
+use crate::person::Person;
 
 /// Markup, an escape sequence, a line break, and an order to write from right to left.
 const NAME: &str = "<img src=x onerror=document.title='owned'>\u{1b}[31m\n\u{202e}&amp;";
@@ -80,10 +80,7 @@ fn a_hostile_proposal_is_text_in_menu_notification_and_window() {
     let screen = Screen::start();
     let tray = TrayHost::serve(session.address());
     let notifications = Notifications::serve(session.address());
-    let mut variables = person.variables();
-    variables.extend(session.variables());
-    variables.push(("DISPLAY".to_owned(), screen.display().to_owned()));
-    let window = WebDriver::open(PROGRAM, &["--open", "review"], &variables);
+    let window = person.drive(&session, &screen, &["--open", "review"]);
 
     let card = notifications.wait_for("2 proposals");
     assert!(is_tame(&card.body), "{card:?}");

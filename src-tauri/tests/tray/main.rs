@@ -16,6 +16,7 @@ mod hostile;
 mod menu;
 mod notices;
 mod package;
+mod page;
 mod panel;
 mod person;
 mod story;

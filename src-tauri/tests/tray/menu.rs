@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use skillopt_app::commands::{self, Command};
 use skillopt_app::supervisor;
-use skillopt_tests::desktop::{Entry, TrayHost, WebDriver, until};
+use skillopt_tests::desktop::{Entry, TrayHost, until};
 use skillopt_tests::session::{Screen, Session};
 
-use crate::person::{PROGRAM, PROJECT, Person, block_on};
+use crate::person::{PROJECT, Person, block_on};
 
 /// The number of the entry that these words lead to.
 fn number(mut entries: Vec<Entry>, words: &[&str]) -> Option<i32> {
@@ -75,10 +75,7 @@ fn the_menu_leads_to_where_a_day_is_chosen() {
     let session = Session::start(&person.home());
     let screen = Screen::start();
     let tray = TrayHost::serve(session.address());
-    let mut variables = person.variables();
-    variables.extend(session.variables());
-    variables.push(("DISPLAY".to_owned(), screen.display().to_owned()));
-    let window = WebDriver::open(PROGRAM, &["--open", "overview"], &variables);
+    let window = person.drive(&session, &screen, &["--open", "overview"]);
     window.wait_for(PROJECT);
     for _ in 0..2 {
         tray.click(&["Pause", "Until a day"]);

@@ -63,7 +63,7 @@ fn a_click_on_a_notification_opens_the_review_window() {
     let screen = Screen::start();
     let _tray = TrayHost::serve(session.address());
     let notifications = Notifications::serve(session.address());
-    let mut app = person.start_with(&session, &["--quiet"], &[("DISPLAY", screen.display())]);
+    let mut app = person.start_on(&session, &screen, &["--quiet"]);
     let card = notifications.wait_for("1 proposal");
     assert!(!screen.shows("SkillOpt"));
     notifications.say_pressed(card.id, "default");
@@ -81,7 +81,7 @@ fn where_notifications_have_no_buttons_they_say_where_to_decide_and_a_click_open
     let screen = Screen::start();
     let tray = TrayHost::serve(session.address());
     let notifications = Notifications::serve_without_buttons(session.address());
-    let _app = person.start_with(&session, &["--quiet"], &[("DISPLAY", screen.display())]);
+    let _app = person.start_on(&session, &screen, &["--quiet"]);
     tray.click(&["Run now", PROJECT]);
     let card = notifications.wait_for("1 proposal");
     assert!(
@@ -135,7 +135,7 @@ fn a_night_that_waits_for_answers_is_in_the_menu_and_its_entry_opens_the_questio
     let session = Session::start(&person.home());
     let screen = Screen::start();
     let tray = TrayHost::serve(session.address());
-    let _app = person.start_with(&session, &["--quiet"], &[("DISPLAY", screen.display())]);
+    let _app = person.start_on(&session, &screen, &["--quiet"]);
     until("the face of a decision", || {
         tray.title().contains("answers").then_some(())
     });

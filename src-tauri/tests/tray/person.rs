@@ -9,8 +9,8 @@ use skillopt_app::context::App;
 use skillopt_app::demo::DemoInput;
 use skillopt_app::project::Which;
 use skillopt_app::types::SystemClock;
-use skillopt_tests::desktop::until;
-use skillopt_tests::session::Session;
+use skillopt_tests::desktop::{WebDriver, until};
+use skillopt_tests::session::{Screen, Session};
 use tempfile::TempDir;
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_skillopt-desktop");
@@ -116,6 +116,24 @@ impl Person {
         row["outcome"].as_str().map(str::to_owned)
     }
 
+    /// The variables of a program they start in this session and on this screen.
+    pub(crate) fn variables_on(&self, session: &Session, screen: &Screen) -> Vec<(String, String)> {
+        let mut variables = self.variables();
+        variables.extend(session.variables());
+        variables.push(("DISPLAY".to_owned(), screen.display().to_owned()));
+        variables
+    }
+
+    /// The app, and a hold of its first window.
+    pub(crate) fn drive(&self, session: &Session, screen: &Screen, words: &[&str]) -> WebDriver {
+        WebDriver::open(PROGRAM, words, &self.variables_on(session, screen))
+    }
+
+    /// The app, with a screen for its windows.
+    pub(crate) fn start_on(&self, session: &Session, screen: &Screen, words: &[&str]) -> Running {
+        self.start_with(session, words, &[("DISPLAY", screen.display())])
+    }
+
     pub(crate) fn start(&self, session: &Session, words: &[&str]) -> Running {
         self.start_with(session, words, &[])
     }
@@ -195,10 +213,7 @@ impl Running {
     }
 
     pub(crate) fn signal(&self, name: &str) {
-        let id = self.0.id().to_string();
-        let mut kill = Command::new("kill");
-        kill.arg(format!("-{name}")).arg(&id);
-        assert!(kill.status().unwrap().success());
+        skillopt_tests::processes::signal(self.0.id(), name);
     }
 
     pub(crate) fn wait(&mut self) -> i32 {

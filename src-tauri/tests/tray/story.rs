@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use skillopt_tests::desktop::{Notifications, TrayHost, WebDriver, until};
+use skillopt_tests::desktop::{Notifications, TrayHost, until};
 use skillopt_tests::session::{Screen, Session};
 
-use crate::person::{PROGRAM, PROJECT, Person};
+use crate::person::{PROJECT, Person};
 
 /// Every file below the folders a night reads or an adoption may write, with its bytes.
 fn files(person: &Person) -> BTreeMap<PathBuf, Vec<u8>> {
@@ -34,13 +34,10 @@ fn a_night_from_the_tray_is_adopted_from_its_notification_and_undone_in_the_wind
     let screen = Screen::start();
     let tray = TrayHost::serve(session.address());
     let notifications = Notifications::serve(session.address());
-    let mut variables = person.variables();
-    variables.extend(session.variables());
-    variables.push(("DISPLAY".to_owned(), screen.display().to_owned()));
     let before = files(&person);
 
     // The driver starts the tray, and takes hold of the window that the tray opens.
-    let window = WebDriver::open(PROGRAM, &["--open", "review"], &variables);
+    let window = person.drive(&session, &screen, &["--open", "review"]);
     tray.click(&["Run now", PROJECT]);
     let card = notifications.wait_for("1 proposal");
     assert_eq!(

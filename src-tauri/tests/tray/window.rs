@@ -8,7 +8,7 @@ use skillopt_app::commands::{self, Command, Output};
 use skillopt_tests::desktop::{WebDriver, until};
 use skillopt_tests::session::{Screen, Session};
 
-use crate::person::{PROGRAM, PROJECT, Person, block_on};
+use crate::person::{PROJECT, Person, block_on};
 
 /// Gives a command as a page would that was made to say what it likes; the code of the problem, or "done".
 fn ask(window: &WebDriver, command: &str, input: &serde_json::Value) -> String {
@@ -51,10 +51,7 @@ fn a_window_sees_what_is_done_in_it_and_does_nothing_else() {
     let mut session = Session::start(&person.home());
     session.keyring(Some("password of the session"));
     let screen = Screen::start();
-    let mut variables = person.variables();
-    variables.extend(session.variables());
-    variables.push(("DISPLAY".to_owned(), screen.display().to_owned()));
-    let window = WebDriver::open(PROGRAM, &["window", "settings"], &variables);
+    let window = person.drive(&session, &screen, &["window", "settings"]);
     until("the list of backends", || said_of(&window, "mock"));
 
     // What it did itself is shown like what another process did.
@@ -142,10 +139,7 @@ fn a_project_is_deleted_once_its_name_was_typed() {
     let mut session = Session::start(&person.home());
     session.keyring(Some("password of the session"));
     let screen = Screen::start();
-    let mut variables = person.variables();
-    variables.extend(session.variables());
-    variables.push(("DISPLAY".to_owned(), screen.display().to_owned()));
-    let window = WebDriver::open(PROGRAM, &["window", "settings"], &variables);
+    let window = person.drive(&session, &screen, &["window", "settings"]);
     choose(&window, "What is deleted", "project");
     let folder = person.project();
     choose(&window, "Of which project", folder.to_str().unwrap());

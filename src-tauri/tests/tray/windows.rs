@@ -1,6 +1,5 @@
 //! The process of the windows beside that of the tray: how it ends, and where its windows go.
 
-use std::process::Command;
 use std::time::Duration;
 
 use serde_json::json;
@@ -9,42 +8,24 @@ use skillopt_app::commands::{self, Command as Asked};
 use skillopt_app::data::ToInput;
 use skillopt_app::project::Which;
 use skillopt_tests::desktop::{TrayHost, WebDriver, until};
+use skillopt_tests::processes::{below, has_ended, signal};
 use skillopt_tests::session::{Screen, Session};
 
-use crate::person::{PROGRAM, Person, Running, block_on};
-
-/// The process of the windows of this app.
-pub(crate) fn windows_of(app: &Running) -> String {
-    windows_below(app.0.id())
-}
+use crate::person::{PROGRAM, Person, block_on};
 
 /// The process of the windows whose tray is this one.
-fn windows_below(tray: u32) -> String {
-    let parent = format!(" {tray} ");
+pub(crate) fn windows_of(tray: u32) -> u32 {
     until("the process of the windows", || {
-        std::fs::read_dir("/proc")
-            .unwrap()
-            .flatten()
-            .find_map(|entry| {
-                let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-                let words = std::fs::read_to_string(entry.path().join("cmdline")).ok()?;
-                let (_, after) = stat.rsplit_once(')')?;
-                // After the name: the state, then the parent.
-                let is_ours = after.get(2..)?.starts_with(&parent);
-                (is_ours && words.contains("--attached"))
-                    .then(|| entry.file_name().into_string().unwrap())
-            })
+        let words = |process: &u32| std::fs::read_to_string(format!("/proc/{process}/cmdline"));
+        below(tray)
+            .into_iter()
+            .find(|process| words(process).is_ok_and(|words| words.contains("--attached")))
     })
 }
 
-/// Waits until a process is gone, or only waits to be buried.
-pub(crate) fn wait_for_end_of(process: &str) {
-    until("the end of a process", || {
-        match std::fs::read_to_string(format!("/proc/{process}/stat")) {
-            Ok(stat) => stat.contains(") Z ").then_some(()),
-            Err(_) => Some(()),
-        }
-    });
+/// Waits until a process is gone.
+pub(crate) fn wait_for_end_of(process: u32) {
+    until("the end of a process", || has_ended(process).then_some(()));
 }
 
 #[test]
@@ -54,17 +35,17 @@ fn windows_end_with_a_tray_that_is_killed() {
     let screen = Screen::start();
     let tray = TrayHost::serve(session.address());
     let words = ["--open", "settings"];
-    let mut app = person.start_with(&session, &words, &[("DISPLAY", screen.display())]);
+    let mut app = person.start_on(&session, &screen, &words);
     screen.wait_for_window("Settings – SkillOpt");
-    let windows = windows_of(&app);
+    let windows = windows_of(app.0.id());
     app.signal("KILL");
     app.wait();
-    wait_for_end_of(&windows);
+    wait_for_end_of(windows);
     until("a screen without windows", || {
         (!screen.shows("SkillOpt")).then_some(())
     });
     // The next one starts as if nothing had been.
-    let mut next = person.start_with(&session, &words, &[("DISPLAY", screen.display())]);
+    let mut next = person.start_on(&session, &screen, &words);
     screen.wait_for_window("Settings – SkillOpt");
     let _ = tray.title();
     assert_eq!(next.end(), 0);
@@ -76,11 +57,11 @@ fn windows_that_open_while_the_tray_is_killed_end_as_well() {
     let session = Session::start(&person.home());
     let screen = Screen::start();
     let words = ["--open", "settings"];
-    let mut app = person.start_with(&session, &words, &[("DISPLAY", screen.display())]);
-    let windows = windows_of(&app);
+    let mut app = person.start_on(&session, &screen, &words);
+    let windows = windows_of(app.0.id());
     app.signal("KILL");
     app.wait();
-    wait_for_end_of(&windows);
+    wait_for_end_of(windows);
 }
 
 #[test]
@@ -89,13 +70,13 @@ fn windows_end_with_a_tray_that_is_killed_though_their_screen_hangs() {
     let session = Session::start(&person.home());
     let screen = Screen::start();
     let words = ["--open", "settings"];
-    let mut app = person.start_with(&session, &words, &[("DISPLAY", screen.display())]);
+    let mut app = person.start_on(&session, &screen, &words);
     screen.wait_for_window("Settings – SkillOpt");
-    let windows = windows_of(&app);
+    let windows = windows_of(app.0.id());
     screen.hang();
     app.signal("KILL");
     app.wait();
-    wait_for_end_of(&windows);
+    wait_for_end_of(windows);
 }
 
 #[test]
@@ -103,21 +84,15 @@ fn windows_end_with_a_tray_that_is_killed_though_a_page_hangs() {
     let person = Person::new();
     let session = Session::start(&person.home());
     let screen = Screen::start();
-    let mut variables = person.variables();
-    variables.extend(session.variables());
-    variables.push(("DISPLAY".to_owned(), screen.display().to_owned()));
-    let window = WebDriver::open(PROGRAM, &["--open", "settings"], &variables);
+    let window = person.drive(&session, &screen, &["--open", "settings"]);
     screen.wait_for_window("Settings – SkillOpt");
     let tray = window.program();
-    let windows = windows_below(tray);
+    let windows = windows_of(tray);
     let _ = window.run("setTimeout(() => { for (;;) {} }, 100);");
     // It hangs for ever after that.
     std::thread::sleep(Duration::from_secs(1));
-    let killed = Command::new("kill")
-        .args(["-KILL", &tray.to_string()])
-        .status();
-    assert!(killed.unwrap().success());
-    wait_for_end_of(&windows);
+    signal(tray, "KILL");
+    wait_for_end_of(windows);
 }
 
 #[test]
@@ -127,14 +102,11 @@ fn a_second_start_brings_a_window_to_the_front_and_where_it_was_told() {
     let session = Session::start(&person.home());
     let screen = Screen::start();
     let tray = TrayHost::serve(session.address());
-    let mut variables = person.variables();
-    variables.extend(session.variables());
-    variables.push(("DISPLAY".to_owned(), screen.display().to_owned()));
-    let window = WebDriver::open(PROGRAM, &["--open", "overview"], &variables);
+    let window = person.drive(&session, &screen, &["--open", "overview"]);
     screen.wait_for_window("Overview – SkillOpt");
     let place = || window.run("return location.hash");
     let again = |words: &[&str]| {
-        let mut second = person.start_with(&session, words, &[("DISPLAY", screen.display())]);
+        let mut second = person.start_on(&session, &screen, words);
         assert_eq!(second.wait(), 0);
     };
 
@@ -175,13 +147,37 @@ fn a_second_start_brings_a_window_to_the_front_and_where_it_was_told() {
 }
 
 #[test]
+fn a_window_that_was_just_closed_can_be_opened_again_at_once() {
+    let person = Person::new();
+    let session = Session::start(&person.home());
+    let screen = Screen::start();
+    let tray = TrayHost::serve(session.address());
+    let mut app = person.start_on(&session, &screen, &["--quiet"]);
+    for _ in 0..5 {
+        tray.click(&["Open SkillOpt"]);
+        screen.wait_for_window("Overview – SkillOpt");
+        screen.close_window("Overview – SkillOpt");
+        // Its process may still be there.
+        until("a screen without it", || {
+            (!screen.shows("SkillOpt")).then_some(())
+        });
+    }
+    tray.click(&["Open SkillOpt"]);
+    screen.wait_for_window("Overview – SkillOpt");
+    assert_eq!(app.end(), 0);
+    assert!(
+        !person.said().contains("window_failed"),
+        "{}",
+        person.said()
+    );
+}
+
+#[test]
 fn a_window_speaks_the_language_of_its_session() {
     let person = Person::new();
     let session = Session::start(&person.home());
     let screen = Screen::start();
-    let mut variables = person.variables();
-    variables.extend(session.variables());
-    variables.push(("DISPLAY".to_owned(), screen.display().to_owned()));
+    let mut variables = person.variables_on(&session, &screen);
     // Web views ask the C library, which need not know the language.
     variables.push(("LC_ALL".to_owned(), "zh_CN.UTF-8".to_owned()));
     let window = WebDriver::open(PROGRAM, &["--open", "overview"], &variables);
@@ -190,6 +186,20 @@ fn a_window_speaks_the_language_of_its_session() {
         window.run("return document.documentElement.lang"),
         json!("zh-Hans")
     );
+    // So does what the engine finds. Names, commands and keys are called the same everywhere.
+    let _ = window.run("location.hash = '#/settings'");
+    window.press("检查这台电脑");
+    window.wait_for("由内置模拟作答。");
+    let english = window.run(
+        "return [...document.querySelectorAll('.finding, [role=status]')]
+           .map((said) => {
+             const copy = said.cloneNode(true);
+             for (const code of copy.querySelectorAll('code')) code.remove();
+             return copy.textContent.replace(/[\\w.:/-]*[./_:][\\w./-]*/g, '');
+           })
+           .filter((said) => /\\b[a-z]{2,} [a-z]{2,} [a-z]{2,}/.test(said));",
+    );
+    assert_eq!(english, json!([]));
 }
 
 #[test]
@@ -198,10 +208,8 @@ fn a_window_goes_on_where_the_data_was_moved_to() {
     let session = Session::start(&person.home());
     let screen = Screen::start();
     // A folder that the variable names cannot be moved.
-    let mut variables = person.variables();
+    let mut variables = person.variables_on(&session, &screen);
     variables.retain(|(name, _)| name != "SKILLOPT_DATA_DIR");
-    variables.extend(session.variables());
-    variables.push(("DISPLAY".to_owned(), screen.display().to_owned()));
     let open = || person.app_with(&variables);
     let add = |name: &str| {
         let folder = person.home().join("work").join(name);

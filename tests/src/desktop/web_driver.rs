@@ -1,16 +1,21 @@
 //! WebKit's own driver, spoken to in its protocol (W3C WebDriver): what a person does in a window.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
+
+use crate::processes::below;
 
 /// A window that is driven.
 #[derive(Debug)]
 pub struct WebDriver {
     driver: Child,
     port: u16,
+    /// Nobody else takes the port while this is held.
+    _lock: File,
     session: String,
 }
 
@@ -21,7 +26,7 @@ impl WebDriver {
     /// When `WebKitWebDriver` is not installed, or the window does not open.
     #[must_use]
     pub fn open(program: &str, words: &[&str], variables: &[(String, String)]) -> Self {
-        let port = free_port();
+        let (port, lock) = free_port();
         let driver = Command::new("WebKitWebDriver")
             .arg(format!("--port={port}"))
             .env_clear()
@@ -38,9 +43,12 @@ impl WebDriver {
         let mut window = Self {
             driver,
             port,
+            _lock: lock,
             session: String::new(),
         };
         super::until("the driver", || {
+            let ended = window.driver.try_wait().expect("the driver");
+            assert!(ended.is_none(), "WebKitWebDriver has ended: {ended:?}");
             TcpStream::connect(("127.0.0.1", port)).ok().map(drop)
         });
         let wanted = json!({"capabilities": {"alwaysMatch": {
@@ -129,39 +137,18 @@ impl WebDriver {
     }
 }
 
-fn free_port() -> u16 {
-    std::net::TcpListener::bind(("127.0.0.1", 0))
-        .and_then(|listener| listener.local_addr())
-        .expect("a port")
-        .port()
-}
-
-/// The processes below this one.
-fn below(process: u32) -> Vec<u32> {
-    let parents: Vec<(u32, u32)> = std::fs::read_dir("/proc")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| {
-            let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-            // After the name: the state, then the parent.
-            let (_, after) = stat.rsplit_once(')')?;
-            let parent = after.split_whitespace().nth(1)?.parse().ok()?;
-            Some((entry.file_name().to_str()?.parse().ok()?, parent))
+/// A port for a driver, which takes none by itself. It is not one that the system gives to whoever asks for any,
+/// and is held against the other tests by a lock: a test that came to the driver of another would drive its window.
+fn free_port() -> (u16, File) {
+    (21_000..22_000)
+        .find_map(|port| {
+            let path = std::env::temp_dir().join(format!("skillopt-test-port-{port}"));
+            let lock = File::create(path).ok()?;
+            lock.try_lock().ok()?;
+            TcpListener::bind(("127.0.0.1", port)).ok()?;
+            Some((port, lock))
         })
-        .collect();
-    let mut found = vec![process];
-    let mut looked = 0;
-    while let Some(&parent) = found.get(looked) {
-        found.extend(
-            parents
-                .iter()
-                .filter(|one| one.1 == parent)
-                .map(|one| one.0),
-        );
-        looked += 1;
-    }
-    found.split_off(1)
+        .expect("a port")
 }
 
 impl Drop for WebDriver {

@@ -661,7 +661,11 @@ findings: Array<Finding>,
 /**
  * What the next night would do, after the words "Tonight would".
  */
-tonight: string, };
+tonight: string, 
+/**
+ * The same, night by night.
+ */
+nights: Array<Tonight>, };
 
 /**
  * One line of a diff.
@@ -874,6 +878,43 @@ turns: Array<SourceTurn>, };
 export type EditOp = "add" | "delete" | "replace";
 
 /**
+ * What the next night of a project would do.
+ */
+export type Expected = { "night": "fails", 
+/**
+ * What is wrong.
+ */
+code: string, 
+/**
+ * In one sentence.
+ */
+message: string, } | { "night": "stops", 
+/**
+ * What keeps it.
+ */
+code: string, 
+/**
+ * In one sentence.
+ */
+message: string, } | { "night": "nothing_new" } | { "night": "no_task", 
+/**
+ * How many sessions are new.
+ */
+sessions: number, } | { "night": "replays", 
+/**
+ * Of how many sessions.
+ */
+sessions: number, 
+/**
+ * How many.
+ */
+tasks: number, 
+/**
+ * With how many paid calls of models at most.
+ */
+calls: number, } | { "night": "no_project" };
+
+/**
  * The result of an experiment, with the keys of the reference.
  */
 export type Experiment = { 
@@ -1015,9 +1056,18 @@ export type Finding = {
  */
 subject: string, 
 /**
+ * The projects it is about, where several were looked at and it does not hold for all of them.
+ */
+projects: Array<string>, 
+/**
  * How it came out.
  */
 health: Health, 
+/**
+ * Names what was found, for whoever says it in other words: `detail` has what they need. Of what went
+ * wrong it is the code of the problem.
+ */
+code: string, 
 /**
  * One sentence.
  */
@@ -2385,6 +2435,23 @@ everything?: boolean,
 apply?: boolean, };
 
 /**
+ * Something to know before data is deleted.
+ */
+export type PurgeNote = { 
+/**
+ * Names what it says, for whoever says it in other words.
+ */
+code: string, 
+/**
+ * The folder or the number it is about; empty when there is none.
+ */
+about: string, 
+/**
+ * One sentence.
+ */
+message: string, };
+
+/**
  * What a purge deletes.
  */
 export type PurgePlan = { 
@@ -2411,7 +2478,7 @@ bytes: number,
 /**
  * What the user should know before it is applied.
  */
-notes: Array<string>, };
+notes: Array<PurgeNote>, };
 
 /**
  * What was, or would be, deleted.
@@ -3347,6 +3414,10 @@ turn: string, };
  */
 export type SourceWarning = { 
 /**
+ * In how many of the newest sessions no word of a person was found.
+ */
+sessions: number, 
+/**
  * One sentence.
  */
 message: string, 
@@ -3835,6 +3906,19 @@ export type ToInput = {
  * The folder; must be new or empty.
  */
 to: string, };
+
+/**
+ * What the next night would do, and of which project.
+ */
+export type Tonight = { 
+/**
+ * The name of the project, where several were looked at.
+ */
+project: string | null, 
+/**
+ * What its night would do.
+ */
+expected: Expected, };
 
 /**
  * What came of the question.

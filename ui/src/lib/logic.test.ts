@@ -203,8 +203,15 @@ describe('words', () => {
       }
     };
     // Titles of problems, reasons, and what settings mean are only there where the engine's sentence is in another language.
-    const own = { problem: null, reason: null, about: null };
-    const alike = (words: Strings): object => ({ ...words, ...own, night: { ...words.night, endedAs: null }, backend: { ...words.backend, about: null }, settings: { ...words.settings, subject: null } });
+    const own = { problem: null, reason: null, about: null, check: null, flag: null };
+    const alike = (words: Strings): object => ({
+      ...words,
+      ...own,
+      night: { ...words.night, endedAs: null },
+      backend: { ...words.backend, about: null },
+      deletion: { ...words.deletion, note: null },
+      settings: { ...words.settings, subject: null },
+    });
     compare(alike(en), alike(zh), 'strings');
     expect(zh.review.adopt).not.toBe(en.review.adopt);
   });

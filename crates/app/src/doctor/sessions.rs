@@ -24,12 +24,13 @@ pub(super) fn look(context: &Context) -> Result<(Vec<Finding>, Harvest), Problem
     let homes = harvesting::homes(context);
     let findings = sources::statuses(context, &all)
         .into_iter()
-        .map(|status| {
+        .map(|mut status| {
             let old = skipped
                 .iter()
                 .find(|row| row.agent == status.agent && row.reason == Reason::BeforeSince.id());
+            status.skipped.extend(old.cloned());
             let places = places(homes.of(status.agent));
-            source(status, &places, old)
+            source(status, &places)
         })
         .collect();
     Ok((findings, within))
@@ -37,7 +38,7 @@ pub(super) fn look(context: &Context) -> Result<(Vec<Finding>, Harvest), Problem
 
 /// One agent's sessions. That an agent is not there is no fault of a machine. `old` are the sessions
 /// beyond the look-back.
-fn source(status: SourceStatus, places: &str, old: Option<&SkipCount>) -> Finding {
+fn source(status: SourceStatus, places: &str) -> Finding {
     let subject = format!("sessions of {}", status.title);
     let detail = json!(status);
     let key = home_key(status.agent);
@@ -45,7 +46,7 @@ fn source(status: SourceStatus, places: &str, old: Option<&SkipCount>) -> Findin
         return Finding {
             health: Health::Warning,
             guidance: warning.guidance,
-            ..good(&subject, warning.message, detail)
+            ..good(&subject, "sessions_strange", warning.message, detail)
         };
     }
     if !status.present {
@@ -53,6 +54,7 @@ fn source(status: SourceStatus, places: &str, old: Option<&SkipCount>) -> Findin
             guidance: format!("Nothing to do if you do not use it; else {key} names its folder."),
             ..good(
                 &subject,
+                "sessions_absent",
                 format!("{} has no folder at {places}.", status.title),
                 detail,
             )
@@ -62,7 +64,7 @@ fn source(status: SourceStatus, places: &str, old: Option<&SkipCount>) -> Findin
         "{} of this project below {places} ({key}).",
         counted(status.sessions as u64, "session")
     );
-    let left_out = left_out(&status, old);
+    let left_out = left_out(&status);
     let retention = status.retention.sentence();
     if status.sessions == 0 {
         let nothing = if left_out.is_empty() {
@@ -73,12 +75,17 @@ fn source(status: SourceStatus, places: &str, old: Option<&SkipCount>) -> Findin
         return Finding {
             health: Health::Warning,
             guidance: format!("{nothing}{left_out}{retention}"),
-            ..good(&subject, message, detail)
+            ..good(&subject, "sessions_none", message, detail)
         };
     }
     Finding {
         guidance: left_out.trim_end().to_owned(),
-        ..good(&subject, format!("{message} {retention}"), detail)
+        ..good(
+            &subject,
+            "sessions_found",
+            format!("{message} {retention}"),
+            detail,
+        )
     }
 }
 
@@ -97,11 +104,10 @@ fn places(homes: &[PathBuf]) -> String {
 
 /// What was left out, but for the records inside sessions, which are many and usual; with a space after
 /// it, or nothing.
-fn left_out(status: &SourceStatus, old: Option<&SkipCount>) -> String {
+fn left_out(status: &SourceStatus) -> String {
     let parts: Vec<String> = status
         .skipped
         .iter()
-        .chain(old)
         .filter(|row| match row.unit {
             Unit::File | Unit::Session | Unit::Turn => true,
             Unit::Record => false,

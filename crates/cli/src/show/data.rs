@@ -44,7 +44,7 @@ pub(crate) fn purge(done: &Purged, out: &mut String) -> std::fmt::Result {
     if plan.bytes > 0 {
         writeln!(out, "  {} in these places", bytes_words(plan.bytes))?;
     }
-    (plan.notes.iter()).try_for_each(|note| writeln!(out, "{}", plain(note)))
+    (plan.notes.iter()).try_for_each(|note| writeln!(out, "{}", plain(&note.message)))
 }
 
 /// What was, or would be, taken over from the reference system.

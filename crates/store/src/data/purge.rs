@@ -51,7 +51,30 @@ pub struct PurgePlan {
     /// Bytes of these folders and files.
     pub bytes: u64,
     /// What the user should know before it is applied.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
+}
+
+/// Something to know before data is deleted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "PurgeNote"))]
+pub struct Note {
+    /// Names what it says, for whoever says it in other words.
+    pub code: String,
+    /// The folder or the number it is about; empty when there is none.
+    pub about: String,
+    /// One sentence.
+    pub message: String,
+}
+
+impl Note {
+    /// A note about a folder or a number; the sentence names it itself.
+    pub fn new(code: &str, about: impl ToString, message: impl Into<String>) -> Self {
+        Self {
+            code: code.to_owned(),
+            about: about.to_string(),
+            message: message.into(),
+        }
+    }
 }
 
 /// What would be deleted. Nothing is changed. Error: `project_unknown`.
@@ -87,13 +110,18 @@ pub fn plan_purge(store: &Store, paths: &Paths, what: &Purge) -> Result<PurgePla
         .filter(|file| file.exists())
         .collect();
     if dirs.contains(&paths.copies()) {
-        notes.push("Earlier copies of the database go as well; they hold the same.".to_owned());
+        notes.push(Note::new(
+            "copies_go",
+            "",
+            "Earlier copies of the database go as well; they hold the same.",
+        ));
     }
     if !files.is_empty() {
-        notes.push(
-            "The log of the app and of its nights goes as well; it holds words of every project."
-                .to_owned(),
-        );
+        notes.push(Note::new(
+            "log_goes",
+            "",
+            "The log of the app and of its nights goes as well; it holds words of every project.",
+        ));
     }
     let mut bytes = 0;
     for folder in &dirs {
@@ -117,8 +145,10 @@ pub fn plan_purge(store: &Store, paths: &Paths, what: &Purge) -> Result<PurgePla
             .0)
     })?;
     if standing > 0 {
-        notes.push(format!(
-            "{standing} adopted documents cannot be rolled back afterwards; they stay as they are."
+        notes.push(Note::new(
+            "adopted_stay",
+            standing,
+            format!("{standing} adopted documents cannot be rolled back afterwards; they stay as they are."),
         ));
     }
     // The only way to know exactly what goes is to do it; the transaction is never committed.
@@ -257,7 +287,7 @@ fn project_folders(
     db: &Connection,
     paths: &Paths,
     id: &str,
-) -> Result<(Vec<PathBuf>, Vec<String>), Fault> {
+) -> Result<(Vec<PathBuf>, Vec<Note>), Fault> {
     if crate::projects::get(db, id)?.is_none() {
         return Err(crate::projects::unknown(id));
     }
@@ -275,10 +305,8 @@ fn project_folders(
         if dir.parent() == Some(&paths.staging()) {
             dirs.push(dir);
         } else {
-            notes.push(format!(
-                "{} is inside the project and stays.",
-                dir.display()
-            ));
+            let message = format!("{} is inside the project and stays.", dir.display());
+            notes.push(Note::new("staging_stays", dir.display(), message));
         }
     }
     for adoption in texts("SELECT CAST(id AS TEXT) FROM adoption WHERE project = ?1 ORDER BY id")? {

@@ -49,7 +49,7 @@ fn purging_a_project_takes_every_handoff_of_it_and_the_log() {
     let plan = purge(&home, &store, &Purge::Project(project));
     assert_eq!(plan.files, [home.paths.log()]);
     assert!(
-        plan.notes.iter().any(|note| note.contains("log")),
+        plan.notes.iter().any(|note| note.code == "log_goes"),
         "{plan:?}"
     );
     for gone in folders.iter().chain([&home.paths.log(), &copy]) {

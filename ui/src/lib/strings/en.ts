@@ -1,5 +1,5 @@
 /** Every text of the window, in English. Other languages have the same shape. */
-import type { NightOutcome } from '../../backend';
+import type { FlagKind, JsonValue, NightOutcome, Tonight } from '../../backend';
 import { AGENTS } from '../../backend/interface';
 
 const many = (count: number, one: string, several: string): string =>
@@ -501,6 +501,7 @@ export const en = {
     /** What was checked, by the engine's name for it, which is English and needs no other. */
     subject: {} as Record<string, string | undefined>,
     sessionsOf: (agent: string): string => `sessions of ${agent}`,
+    ofProjects: (what: string, projects: string[]): string => `${what} (${projects.join(', ')})`,
     tonight: (what: string): string => `Tonight would ${what}`,
   },
   /** Who answers. */
@@ -536,6 +537,8 @@ export const en = {
       project: 'Your own files stay as they are; other projects keep theirs.',
       everything: 'Your own files, the settings and the keys stay.',
     },
+    /** What to know before, by its code; the engine's own sentence is English and needs none. */
+    note: {} as Record<string, ((about: string) => string) | undefined>,
     forGood: 'It cannot be undone.',
     word: 'delete everything',
     type: (word: string): string => `To confirm, type “${word}”:`,
@@ -629,6 +632,13 @@ export const en = {
   about: {} as Record<string, string | undefined>,
   /** Why something was left out, by the reason's name; the engine's own sentence is English and needs none. */
   reason: {} as Record<string, string | undefined>,
+  /** What was found when this computer was checked; the engine's own sentences are English and need none. */
+  check: {
+    found: {} as Record<string, ((detail: JsonValue) => [message: string, guidance: string]) | undefined>,
+    tonight: null as ((nights: Tonight[]) => string) | null,
+  },
+  /** What is to be looked at in a proposal; the engine's own sentences are English and need none. */
+  flag: {} as Partial<Record<FlagKind, [name: string, sentence: string]>>,
   /** Titles of problems by their codes; the engine's own sentence is English and needs none. */
   problem: {} as Record<string, string | undefined>,
   keys: {

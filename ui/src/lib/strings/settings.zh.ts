@@ -112,7 +112,7 @@ export const settings: Record<string, string | undefined> = {
   'privacy.false_alarms': '看似机密但并非机密的文本；它们从不隐去。',
   'schedule.hour': '夜间运行在几点开始，本地时间。',
   'schedule.minute': '夜间运行在几分开始。',
-  'schedule.nightly': '应用或后台程序是否自动运行项目的夜间任务。',
+  'schedule.nightly': '应用或后台程序是否自动开始项目的夜间运行。',
   'schedule.days': '在哪些日子运行；留空则为每天。',
   'schedule.cron': '以 cron 表达式写明何时运行，代替 schedule.hour、schedule.minute 和 schedule.days。',
   'schedule.time_zone': '这些时间的时区；留空则为本机的时区。',

@@ -2,6 +2,8 @@
 import type { Strings } from './en';
 import { AGENTS } from '../../backend/interface';
 import { backends } from './backends.zh';
+import { check } from './check.zh';
+import { flags } from './flags.zh';
 import { problems } from './problems.zh';
 import { reasons } from './reasons.zh';
 import { settings } from './settings.zh';
@@ -71,7 +73,7 @@ export const zh: Strings = {
     busy: (holder) => `另一个进程正在处理（${holder}）`,
     put_off: (until, reason) => `推迟到${until}：${reason}`,
     folder_missing: '文件夹不存在',
-    nobody_supervises: '应用现在不运行夜间运行',
+    nobody_supervises: '应用现在不进行夜间运行',
   },
   unknown: {
     power: '是否接通电源',
@@ -113,7 +115,7 @@ export const zh: Strings = {
     emptyAction: '设置第一个项目',
     addProject: '添加项目',
     paused: (until) => (until === null ? '夜间运行已暂停。' : `夜间运行暂停到${until}。`),
-    resume: '继续',
+    resume: '恢复',
     openNight: '打开上一次运行',
     handoff: '回答它的问题',
     working: (stage, done, calls) => (calls > 0 ? `${stage}：${done}/${calls} 次调用` : stage),
@@ -487,8 +489,12 @@ export const zh: Strings = {
       'local model servers': '这台电脑上的模型服务器',
       models: '模型',
       sessions: '会话',
+      'last night': '上一晚',
+      projects: '项目',
+      proposals: '提议',
     },
     sessionsOf: (agent) => `${agent} 的会话`,
+    ofProjects: (what, projects) => `${what}（${projects.join('、')}）`,
     tonight: (what) => `今晚：${what}`,
   },
   backend: { simulates: '模拟', asksYou: '由你回答', about: backends },
@@ -517,6 +523,17 @@ export const zh: Strings = {
       evidence: '判断、提议和备份保留。',
       project: '你自己的文件保持原样；其他项目不受影响。',
       everything: '你自己的文件、设置和密钥保留。',
+    },
+    note: {
+      copies_go: () => '数据库的旧副本也会删除；其中是同样的内容。',
+      log_goes: () => '应用及其夜间运行的日志也会删除；其中有各个项目的文字。',
+      adopted_stay: (count) => `有 ${count} 份已采纳的文档此后无法撤回；它们保持原样。`,
+      staging_stays: (folder) => `${folder} 位于项目之内，会保留。`,
+      crontab_line_goes: (root) => `crontab 中 ${root} 的那一行也会删除。`,
+      crontab_line_stays: (root) => `crontab 中 ${root} 的那一行还在。`,
+      settings_stay: (folder) => `${folder} 中的设置和钥匙串中的密钥会保留，并留下一个空的数据库。`,
+      transcripts_read_again: () => '对所有项目会话的记忆都会删除；之后会重新读取。',
+      handoff_stays: (folder) => `${folder} 旁的人工回答文件由 models.handoff_dir 放在那里，会保留。`,
     },
     forGood: '此操作无法撤销。',
     word: '全部删除',
@@ -608,6 +625,8 @@ export const zh: Strings = {
   },
   about: settings,
   reason: reasons,
+  check,
+  flag: flags,
   problem: problems,
   keys: {
     title: '按键',
