@@ -188,6 +188,24 @@ fn count_lost(
 }
 
 impl Harvest {
+    /// What a harvest since a moment would have found, of one without such a moment. Only prompts whose
+    /// sessions are gone ([`Reason::OnlyInHistory`]) stay counted whenever they were typed.
+    #[must_use]
+    pub fn since(mut self, since: Instant) -> Self {
+        let is_new = |session: &Session| {
+            let ended = session.ended.map(Instant::as_millisecond);
+            ended.is_none_or(|ended| ended >= since.as_millisecond())
+        };
+        let (new, old): (Vec<_>, Vec<_>) = std::mem::take(&mut self.sessions)
+            .into_iter()
+            .partition(is_new);
+        self.sessions = new;
+        for session in old {
+            self.skip(session.agent, Reason::BeforeSince, 1);
+        }
+        self
+    }
+
     /// Adds what was left out of a file.
     pub(crate) fn count(&mut self, agent: Agent, counts: &Counts) {
         for (&reason, &number) in &counts.reasons {
