@@ -51,39 +51,69 @@ const FILES: &[&str] = &[
     "strreplaceeditor",
     "view",
     "writebash",
-    // Copilot Chat in VS Code.
+    // Copilot Chat in VS Code: the extension's own (`copilot_…`) and the editor's.
+    "awaitterminal",
+    "createandruntask",
     "createdirectory",
     "createfile",
+    "createnewjupyternotebook",
+    "createnewworkspace",
     "editfiles",
-    "editnotebookcell",
     "findfiles",
+    "findtestfiles",
     "findtextinfiles",
     "getchangedfiles",
     "geterrors",
+    "getnotebooksummary",
+    "getprojectsetupinfo",
+    "getsearchresults",
+    "gettaskoutput",
     "getterminaloutput",
     "insertedit",
+    "killterminal",
+    "listcodeusages",
     "listdirectory",
     "multireplacestring",
     "readfile",
+    "readnotebookcelloutput",
     "readprojectstructure",
+    "renamesymbol",
     "replacestring",
     "runinterminal",
     "runnotebookcell",
+    "runtask",
     "runtests",
+    "runtests1",
     "searchcodebase",
+    "searchworkspacesymbols",
+    "sendtoterminal",
+    "terminallastcommand",
+    "terminalselection",
+    "testfailure",
     // Cursor's editor.
     "codebasesearch",
     "deletefile",
     "editfile",
     "filesearch",
+    "fixlints",
     "globfilesearch",
+    "gotodefinition",
     "grepsearch",
     "listdir",
+    "readsemsearchfiles",
+    "reapply",
     "ripgreprawsearch",
+    "ripgrepsearch",
     "runterminalcmd",
     "runterminalcommand",
     "searchreplace",
+    "searchsymbols",
     "semanticsearchfull",
+    "writeshellstdin",
+    // Devin, beside names of others.
+    "findfilebyname",
+    "getoutput",
+    "writetoprocess",
     // Pi, OpenCode, OpenClaw, Devin.
     "exec",
     "find",
@@ -95,6 +125,7 @@ const FILES: &[&str] = &[
 
 /// Those on which no answer depends, in the same writing.
 const HARMLESS: &[&str] = &[
+    "createplan",
     "enterplanmode",
     "exitplanmode",
     "managetodolist",
@@ -112,14 +143,18 @@ const HARMLESS: &[&str] = &[
     "todowrite",
     "updateplan",
     "updatetodo",
+    "writeplan",
 ];
 
 impl AgentTool {
     /// What the tool of this name does. Agents write the same name in several ways: `TodoWrite`,
-    /// `todo_write`, `todowrite`, `copilot_readFile`, `read_file_v2`.
+    /// `todo_write`, `todowrite`, `copilot_readFile`, `vscode_listCodeUsages`, `read_file_v2`.
     #[must_use]
     pub fn named(name: &str) -> Self {
-        let name = name.strip_prefix("copilot_").unwrap_or(name);
+        let name = name
+            .strip_prefix("copilot_")
+            .or_else(|| name.strip_prefix("vscode_"))
+            .unwrap_or(name);
         let name = name.strip_suffix("_v2").unwrap_or(name);
         let plain: String = name
             .chars()
@@ -160,6 +195,15 @@ mod tests {
             "find",
             "exec",
             "str_replace",
+            "copilot_editNotebook",
+            "copilot_runTests1",
+            "vscode_listCodeUsages",
+            "send_to_terminal",
+            "create_and_run_task",
+            "write_shell_stdin",
+            "go_to_definition",
+            "find_file_by_name",
+            "write_to_process",
         ] {
             assert_eq!(AgentTool::named(name), AgentTool::Files, "{name}");
         }
@@ -173,6 +217,8 @@ mod tests {
             "update_plan",
             "report_intent",
             "switch_mode",
+            "create_plan",
+            "write_plan",
         ] {
             assert_eq!(AgentTool::named(name), AgentTool::Harmless, "{name}");
         }
@@ -185,6 +231,10 @@ mod tests {
             "AskUserQuestion",
             "mcp__mail__read",
             "github-mcp-server",
+            "copilot_fetchWebPage",
+            "vscode_askQuestions",
+            "runSubagent",
+            "run_subagent",
         ] {
             assert_eq!(AgentTool::named(name), AgentTool::Other, "{name}");
         }

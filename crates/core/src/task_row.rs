@@ -186,11 +186,7 @@ mod tests {
             let mut task = Task::new("t1", "/w/app", "Say it");
             task.judge = judge;
             task.split = Split::Validation;
-            task.tools = vec![Tool {
-                name: "search".into(),
-                description: String::new(),
-                result: "42".into(),
-            }];
+            task.tools = vec![Tool::new("search", "42")];
             let json = serde_json::to_string(&task).unwrap();
             assert_eq!(serde_json::from_str::<Task>(&json).unwrap(), task);
         }

@@ -36,6 +36,16 @@ pub struct Tool {
 }
 
 impl Tool {
+    /// A tool that nobody described.
+    #[must_use]
+    pub fn new(name: impl Into<String>, result: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            description: String::new(),
+            result: result.into(),
+        }
+    }
+
     /// Its name as providers take it: letters, digits, `_` and `-`.
     #[must_use]
     pub fn wire_name(&self) -> String {
@@ -159,11 +169,7 @@ pub fn of_task(task: &Task) -> Vec<Tool> {
                 .iter()
                 .any(|tool| tool.name.eq_ignore_ascii_case(name))
         {
-            tools.push(Tool {
-                name: name.to_owned(),
-                description: String::new(),
-                result: String::new(),
-            });
+            tools.push(Tool::new(name, ""));
         }
     }
     tools
@@ -236,14 +242,6 @@ mod tests {
     use super::*;
     use crate::task::Check;
 
-    fn tool(name: &str, result: &str) -> Tool {
-        Tool {
-            name: name.into(),
-            description: String::new(),
-            result: result.into(),
-        }
-    }
-
     #[test]
     fn checks_add_the_tools_they_name_and_no_tool_twice() {
         let check = |op: &str, arg: &str| Check {
@@ -251,21 +249,24 @@ mod tests {
             arg: json!(arg),
         };
         let mut task = Task::new("t", "", "x");
-        task.tools = vec![tool("search", "42")];
+        task.tools = vec![Tool::new("search", "42")];
         task.judge = Judge::Rule(vec![
             check("tool_called", "Search"),
             check("tool_called", "fetch"),
             check("tool_called", "no name"),
             check("contains", "nothing"),
         ]);
-        assert_eq!(of_task(&task), [tool("search", "42"), tool("fetch", "")]);
+        assert_eq!(
+            of_task(&task),
+            [Tool::new("search", "42"), Tool::new("fetch", "")]
+        );
         task.judge = Judge::Exact("42".into());
-        assert_eq!(of_task(&task), [tool("search", "42")]);
+        assert_eq!(of_task(&task), [Tool::new("search", "42")]);
     }
 
     #[test]
     fn a_call_gets_the_result_of_the_tool_it_means_and_no_other() {
-        let tools = [tool("ci.status", "green"), tool("fetch", "")];
+        let tools = [Tool::new("ci.status", "green"), Tool::new("fetch", "")];
         let result = |name: &str| {
             result_of(
                 &tools,
@@ -284,21 +285,24 @@ mod tests {
     #[test]
     fn what_no_provider_takes_is_named() {
         for (tools, words) in [
-            (vec![tool("a b", "")], "no name of a tool"),
-            (vec![tool("", "")], "no name of a tool"),
-            (vec![tool("-a", "")], "no name of a tool"),
-            (vec![tool(&"a".repeat(65), "")], "no name of a tool"),
-            (vec![tool("a.b", ""), tool("A/b", "")], "two of its tools"),
-            (vec![tool("a", &"x".repeat(20_001))], "more than 20000"),
+            (vec![Tool::new("a b", "")], "no name of a tool"),
+            (vec![Tool::new("", "")], "no name of a tool"),
+            (vec![Tool::new("-a", "")], "no name of a tool"),
+            (vec![Tool::new("a".repeat(65), "")], "no name of a tool"),
             (
-                (0..33).map(|n| tool(&format!("t{n}"), "")).collect(),
+                vec![Tool::new("a.b", ""), Tool::new("A/b", "")],
+                "two of its tools",
+            ),
+            (vec![Tool::new("a", "x".repeat(20_001))], "more than 20000"),
+            (
+                (0..33).map(|n| Tool::new(format!("t{n}"), "")).collect(),
                 "at most 32",
             ),
         ] {
             let said = faults(&tools).join("; ");
             assert!(said.contains(words), "{said}");
         }
-        assert!(faults(&[tool("mcp:files/read-1.0", "ok")]).is_empty());
+        assert!(faults(&[Tool::new("mcp:files/read-1.0", "ok")]).is_empty());
     }
 
     #[test]

@@ -155,6 +155,21 @@ pub fn read(context: &Context, everything: bool) -> Result<Harvest, Problem> {
     harvest(&request, Some(&context.store), &cancelled)
 }
 
+/// What [`read`] gives for the look-back, of what it gave for everything. Nothing is read again, unless
+/// with `reference-auto` all sessions of Codex are too old, in whose place those of Claude Code come.
+///
+/// Errors: those of [`read`].
+pub fn within_look_back(context: &Context, everything: Harvest) -> Result<Harvest, Problem> {
+    let Some(since) = horizon(context)? else {
+        return Ok(everything);
+    };
+    let within = everything.since(since);
+    if context.settings.source == Source::ReferenceAuto && within.sessions.is_empty() {
+        return read(context, false);
+    }
+    Ok(within)
+}
+
 /// The other git worktrees of a project: sessions typed in them belong to it.
 ///
 /// Git is only asked to list them. A folder that is no repository, or a machine without git, has none.

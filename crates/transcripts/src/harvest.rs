@@ -188,6 +188,24 @@ fn count_lost(
 }
 
 impl Harvest {
+    /// What a harvest since a moment would have found, of one without such a moment. Only prompts whose
+    /// sessions are gone ([`Reason::OnlyInHistory`]) stay counted whenever they were typed.
+    #[must_use]
+    pub fn since(mut self, since: Instant) -> Self {
+        let is_new = |session: &Session| {
+            let ended = session.ended.map(Instant::as_millisecond);
+            ended.is_none_or(|ended| ended >= since.as_millisecond())
+        };
+        let (new, old): (Vec<_>, Vec<_>) = std::mem::take(&mut self.sessions)
+            .into_iter()
+            .partition(is_new);
+        self.sessions = new;
+        for session in old {
+            self.skip(session.agent, Reason::BeforeSince, 1);
+        }
+        self
+    }
+
     /// Adds what was left out of a file.
     pub(crate) fn count(&mut self, agent: Agent, counts: &Counts) {
         for (&reason, &number) in &counts.reasons {
@@ -261,7 +279,7 @@ fn put_together(
         }
     }
     for some in chosen.chunks(FETCHED) {
-        fetch(some, held, store)?;
+        fetch(some, held, store, power::threads(request))?;
         for members in some {
             harvest
                 .sessions
@@ -298,7 +316,12 @@ fn silent(held: &[Held]) -> BTreeMap<Agent, u64> {
 }
 
 /// Gets the exchanges of some sessions out of the index.
-fn fetch(sessions: &[&[usize]], held: &mut [Held], store: Option<&Store>) -> Result<(), Problem> {
+fn fetch(
+    sessions: &[&[usize]],
+    held: &mut [Held],
+    store: Option<&Store>,
+    threads: usize,
+) -> Result<(), Problem> {
     let Some(store) = store else { return Ok(()) };
     let (mut indices, mut ids) = (Vec::new(), Vec::new());
     for &index in sessions.iter().copied().flatten() {
@@ -307,7 +330,10 @@ fn fetch(sessions: &[&[usize]], held: &mut [Held], store: Option<&Store>) -> Res
             ids.push(id);
         }
     }
-    for (index, body) in indices.into_iter().zip(index::bodies(store, &ids)?) {
+    for (index, body) in indices
+        .into_iter()
+        .zip(index::bodies(store, &ids, threads)?)
+    {
         held[index].exchanges = Kept::Here(body.exchanges);
     }
     Ok(())

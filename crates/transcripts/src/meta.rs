@@ -2,6 +2,8 @@
 
 use skillopt_core::text::head;
 
+use crate::reason::Reason;
+
 /// How a private span begins.
 const PRIVATE: &str = "<private>";
 
@@ -21,6 +23,17 @@ pub(crate) fn is_meta(text: &str) -> bool {
         || text.starts_with("# /")
         || beginning.contains("<command-message>")
         || beginning.contains("<command-name>")
+}
+
+/// Why a text in a person's place is no prompt, by its shape; `None` when a person may have typed it.
+pub(crate) fn no_prompt(text: &str) -> Option<Reason> {
+    is_meta(text).then(|| {
+        if text.trim_start().starts_with('/') {
+            Reason::SlashCommand
+        } else {
+            Reason::Meta
+        }
+    })
 }
 
 #[cfg(test)]

@@ -9,4 +9,4 @@ mod storage;
 pub(crate) use paths::{homes, places};
 
 /// Raised whenever the reader reads the same store differently, so that sessions are read again.
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;

@@ -106,6 +106,32 @@ fn a_session_with_an_event_log_is_the_log_alone() {
 }
 
 #[test]
+fn what_no_person_typed_is_no_prompt_here_either() {
+    let home = tempfile::tempdir().unwrap();
+    let db = Connection::open(home.path().join("session-store.db")).unwrap();
+    db.execute_batch(
+        "CREATE TABLE sessions (id TEXT PRIMARY KEY, cwd TEXT, branch TEXT, created_at TEXT, updated_at TEXT);
+         CREATE TABLE turns (session_id TEXT, turn_index INTEGER, user_message TEXT, assistant_response TEXT,
+             UNIQUE (session_id, turn_index));
+         INSERT INTO sessions VALUES ('s1', '/w/app', 'main', '2026-01-05 10:00:00', '2026-01-05 10:05:00');
+         INSERT INTO turns VALUES ('s1', 0, 'Rename it', 'Renamed.');
+         INSERT INTO turns VALUES ('s1', 1, '/compact', 'It was about names.');
+         INSERT INTO turns VALUES ('s1', 2, '<reminder>x</reminder>', 'Noted.');",
+    )
+    .unwrap();
+    let harvest = found_in(home.path());
+    assert_eq!(prompts(&harvest), [vec!["Rename it"]]);
+    let answers: Vec<&str> = harvest.sessions[0].turns[1..]
+        .iter()
+        .map(|turn| turn.text.as_str())
+        .collect();
+    assert_eq!(answers, ["Renamed."]);
+    for reason in [Reason::SlashCommand, Reason::Meta] {
+        assert_eq!(skipped(&harvest, Agent::Copilot, reason), 1, "{reason:?}");
+    }
+}
+
+#[test]
 fn older_tables_and_odd_values() {
     let home = tempfile::tempdir().unwrap();
     let db = Connection::open(home.path().join("session-store.db")).unwrap();

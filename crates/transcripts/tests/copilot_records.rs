@@ -225,24 +225,30 @@ fn a_session_moves_and_is_resumed() {
 
 #[test]
 fn aborts_by_a_person_are_complaints_and_errors_are_no_answers() {
-    let harvest = read(&[
-        start(),
-        user(1, "first"),
-        event(2, "abort", r#"{"reason":"user_initiated"}"#),
-        user(3, "second"),
-        event(
-            4,
-            "session.error",
-            r#"{"errorType":"query","message":"400"}"#,
-        ),
-        event(5, "abort", r#"{"reason":"autopilot_credit_limit"}"#),
-    ]);
-    let interrupted: Vec<bool> = harvest.sessions[0]
-        .human_turns()
-        .map(|turn| turn.interrupted)
-        .collect();
-    assert_eq!(interrupted, [true, false]);
-    assert_eq!(left_out(&harvest, Reason::ApiError), 1);
+    for by_person in [
+        r#"{"reason":"user_initiated"}"#,
+        r#"{"reason":"user_abort"}"#,
+        "{}",
+    ] {
+        let harvest = read(&[
+            start(),
+            user(1, "first"),
+            event(2, "abort", by_person),
+            user(3, "second"),
+            event(
+                4,
+                "session.error",
+                r#"{"errorType":"query","message":"400"}"#,
+            ),
+            event(5, "abort", r#"{"reason":"autopilot_credit_limit"}"#),
+        ]);
+        let interrupted: Vec<bool> = harvest.sessions[0]
+            .human_turns()
+            .map(|turn| turn.interrupted)
+            .collect();
+        assert_eq!(interrupted, [true, false], "{by_person}");
+        assert_eq!(left_out(&harvest, Reason::ApiError), 1);
+    }
 }
 
 #[test]

@@ -334,6 +334,34 @@ fn happened(bubbles: &[Value], back_to: &str) -> Vec<Vec<String>> {
     turns.map(|turn| turn.feedback.clone()).collect()
 }
 
+#[test]
+fn a_chat_that_was_stopped_marks_its_last_turn() {
+    let editor = Editor::new();
+    editor.list(&[("c1", "/w/app")]);
+    let bubbles = [asked("b1", "one"), told("b2", "done"), asked("b3", "two")];
+    editor.chat("c1", &bubbles);
+    let headers: Vec<Value> = bubbles
+        .iter()
+        .map(|bubble| json!({"bubbleId": bubble["bubbleId"]}))
+        .collect();
+    for (status, expected) in [
+        ("aborted", [false, true]),
+        ("completed", [false, false]),
+        ("generating", [false, false]),
+    ] {
+        editor.put(
+            "composerData:c1",
+            &json!({"status": status, "fullConversationHeadersOnly": headers}),
+        );
+        let harvest = editor.harvest();
+        let interrupted: Vec<bool> = harvest.sessions[0]
+            .human_turns()
+            .map(|turn| turn.interrupted)
+            .collect();
+        assert_eq!(interrupted, expected, "{status}");
+    }
+}
+
 /// Written by hand: no sample of any version exists.
 #[test]
 fn going_back_to_a_checkpoint_takes_back_what_came_after_it() {
@@ -375,6 +403,38 @@ fn a_call_the_person_rejected_marks_the_turn() {
         (
             json!({"name": "run_terminal_cmd", "status": "cancelled", "userDecision": "rejected"}),
             true,
+        ),
+        (json!({"name": "edit_file", "status": "rejected"}), true),
+        (json!({"name": "edit_file_v2", "status": "skipped"}), true),
+        (
+            json!({"name": "run_terminal_command_v2", "status": "completed",
+                   "additionalData": {"status": "rejected"}}),
+            true,
+        ),
+        (
+            json!({"name": "run_terminal_command_v2", "status": "completed",
+                   "result": {"output": "", "rejected": true}}),
+            true,
+        ),
+        (
+            json!({"name": "run_terminal_command_v2", "status": "completed",
+                   "result": "{\"output\":\"\",\"rejected\":true}"}),
+            true,
+        ),
+        (
+            json!({"name": "edit_file_v2", "status": "cancelled", "error":
+                   {"clientVisibleErrorMessage": "Edit rejected: User chose to skip"}}),
+            true,
+        ),
+        (
+            json!({"name": "read_file_v2", "status": "error", "error":
+                   {"clientVisibleErrorMessage": "File not found"}}),
+            false,
+        ),
+        (
+            json!({"name": "run_terminal_command_v2", "status": "completed",
+                   "additionalData": {"status": "error"}, "result": {"exitCode": 1}}),
+            false,
         ),
         (
             json!({"name": "run_terminal_cmd", "status": "completed", "userDecision": "accepted"}),

@@ -190,6 +190,51 @@ fn in_a_chat_of_several_people_only_the_owner_counts() {
 }
 
 #[test]
+fn a_refused_command_is_told_by_the_program_alone() {
+    for (told, refused) in [
+        (
+            "System: [10:01] Exec denied (gateway id=1, user-denied): make",
+            true,
+        ),
+        (
+            "System (untrusted): [10:01] Exec denied (gateway id=1, user-denied): make",
+            true,
+        ),
+        (
+            "System: [10:01] Exec denied (gateway id=1, approval-timeout): make",
+            false,
+        ),
+        (
+            "System: [10:01] Exec finished (gateway id=1, code 0): user-denied",
+            false,
+        ),
+        // The person's own words.
+        (
+            "It says: Exec denied (gateway id=1, user-denied): make",
+            false,
+        ),
+    ] {
+        let harvest = read(&[
+            header(),
+            user(1, "Build it", &nothing()),
+            agent(2, "I begin."),
+            user(3, &format!("{told}\n\nWhat then?"), &nothing()),
+            agent(4, "Nothing."),
+        ]);
+        let [session] = harvest.sessions.as_slice() else {
+            panic!("{harvest:#?}")
+        };
+        let first = session.human_turns().next().unwrap();
+        let marked = first
+            .feedback
+            .iter()
+            .any(|signal| signal == "neg:tool_rejected");
+        assert_eq!(marked, refused, "{told}");
+        assert_eq!(session.human_turns().count(), 2, "{told}");
+    }
+}
+
+#[test]
 fn what_the_gateway_writes_in_the_agents_place_is_no_answer() {
     let gateway = |minute, model: &str, words: &str| {
         message(

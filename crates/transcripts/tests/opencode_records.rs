@@ -72,6 +72,31 @@ fn a_turn_has_its_answer_tools_skills_and_files() {
 }
 
 #[test]
+fn the_branch_that_was_noted_on_a_session_is_that_of_its_turns() {
+    let home = OpenCode::new();
+    let db = home.database();
+    for (id, minute) in [("ses_1", 0), ("ses_2", 10), ("ses_3", 20)] {
+        session(&db, id, "/w/app", minute);
+        said(&db, id, minute + 1, "fix the page");
+        answered(&db, id, minute + 1, &[text("Fixed.")]);
+    }
+    db.execute_batch(
+        r#"ALTER TABLE session ADD COLUMN metadata text;
+           UPDATE session SET metadata = '{"gitBranch":"pages","x":1}' WHERE id = 'ses_1';
+           UPDATE session SET metadata = 'odd' WHERE id = 'ses_2';"#,
+    )
+    .unwrap();
+    let harvest = home.harvest();
+    let branches: Vec<Vec<&str>> = harvest
+        .sessions
+        .iter()
+        .map(|session| session.turns.iter().map(|turn| &*turn.branch).collect())
+        .collect();
+    assert_eq!(branches, [["", ""], ["", ""], ["pages", "pages"]]);
+    assert_eq!(left_out(&harvest, Reason::Malformed), 0);
+}
+
+#[test]
 fn what_the_program_wrote_is_nobodys_turn() {
     let home = OpenCode::new();
     let db = home.database();
@@ -353,6 +378,19 @@ fn every_channel_and_the_older_files_are_one() {
         json!({"id": "ses_child", "parentID": "ses_9", "directory": "/w/app"}),
     );
     file("session/p/broken.json", json!([1]));
+    // Taken back, and not gone on with.
+    file(
+        "session/p/ses_10.json",
+        json!({"id": "ses_10", "directory": "/w/app", "time": {"created": START - 60_000},
+               "revert": {"messageID": "msg_4"}}),
+    );
+    for (id, minute, words) in [("msg_3", -3_i64, "stays"), ("msg_4", -2, "was taken back")] {
+        file(
+            &format!("message/ses_10/{id}.json"),
+            json!({"id": id, "role": "user", "time": {"created": START + minute * 10_000}}),
+        );
+        file(&format!("part/{id}/prt_1.json"), text(words));
+    }
     let harvest = home.harvest();
     assert_eq!(
         prompts(&harvest),
@@ -360,9 +398,15 @@ fn every_channel_and_the_older_files_are_one() {
             vec!["old"],
             vec!["released", "never moved"],
             vec!["built here"],
-            vec!["nightly"]
+            vec!["nightly"],
+            vec!["stays", "was taken back"]
         ]
     );
+    let feedback: Vec<&[String]> = harvest.sessions[4]
+        .human_turns()
+        .map(|turn| turn.feedback.as_slice())
+        .collect();
+    assert_eq!(feedback, [&[][..], &["neg:undone".to_owned()]]);
     let old = &harvest.sessions[0];
     assert_eq!(old.directory, "/w/old");
     assert_eq!(old.tools, ["bash"]);
@@ -384,7 +428,7 @@ fn every_channel_and_the_older_files_are_one() {
             ("opencode.db".to_owned(), 1),
             ("opencode-local.db".to_owned(), 1),
             ("opencode-nightly.db".to_owned(), 1),
-            ("storage".to_owned(), 2)
+            ("storage".to_owned(), 3)
         ]
     );
 }
@@ -531,6 +575,18 @@ fn refused_calls_are_told_from_failed_ones() {
     ] {
         assert_eq!(plain(&error, status), (two(), false), "{error}");
     }
+    // Words beside a refusal are typed where the session is, wherever the agent went.
+    let home = OpenCode::new();
+    let db = home.database();
+    session(&db, "ses_1", "/w/tools", 0);
+    opencode::said(&db, "ses_1", 1, "clean up");
+    let call = json!({"type": "tool", "tool": "bash", "state": {"status": "error", "error": said}});
+    answered(&db, "ses_1", 1, &[call, text("Then not.")]);
+    let places: Vec<String> = home.harvest().sessions[0]
+        .human_turns()
+        .map(|turn| format!("{}: {}", turn.directory, turn.text))
+        .collect();
+    assert_eq!(places, ["/w/tools: clean up", "/w/tools: use git rm"]);
     // `opencode run`, where nobody is asked and everything that would be asked for is refused.
     assert_eq!(
         turns("\"clean up\"", "error", &format!("{REFUSED}.")),

@@ -190,6 +190,54 @@ fn changes_are_made_in_their_order() {
 }
 
 #[test]
+fn stopped_answers_and_refused_calls_are_told_in_the_words_of_every_version() {
+    let told = |lines: &[String]| -> Vec<String> {
+        let feedback = |line: &String| line.clone();
+        read(lines).sessions[0]
+            .human_turns()
+            .flat_map(|turn| turn.feedback.iter().map(feedback))
+            .filter(|signal| signal != "neg:abandoned")
+            .collect()
+    };
+    for (state, stopped) in [("2", true), ("1", false), ("0", false), (r#""2""#, false)] {
+        let expected: &[&str] = if stopped { &["neg:interrupted"] } else { &[] };
+        let whole =
+            request(1, "first", "").replace(r#""value":1,"#, &format!(r#""value":{state},"#));
+        assert_eq!(told(&[begin(&[whole])]), expected, "{state}");
+        let change =
+            format!(r#"{{"kind":1,"k":["requests",0,"modelState"],"v":{{"value":{state}}}}}"#);
+        let later = [begin(&[request(1, "first", "")]), change];
+        assert_eq!(told(&later), expected, "{state}, later");
+    }
+    for (confirmed, refused) in [
+        ("false", true),
+        (r#"{"type":0}"#, true),
+        (r#"{"type":5}"#, true),
+        ("true", false),
+        (r#"{"type":1}"#, false),
+        (r#"{"type":4}"#, false),
+        (r#""no""#, false),
+    ] {
+        let expected: &[&str] = if refused { &["neg:tool_rejected"] } else { &[] };
+        let call = |more: &str| {
+            let tool = "run_in_terminal";
+            format!(r#"{{"kind":"toolInvocationSerialized","toolId":"{tool}"{more}}}"#)
+        };
+        let whole = call(&format!(r#","isConfirmed":{confirmed}"#));
+        assert_eq!(
+            told(&[begin(&[request(1, "first", &whole)])]),
+            expected,
+            "{confirmed}"
+        );
+        let change = format!(
+            r#"{{"kind":1,"k":["requests",0,"response",0,"isConfirmed"],"v":{confirmed}}}"#
+        );
+        let later = [begin(&[request(1, "first", &call(""))]), change];
+        assert_eq!(told(&later), expected, "{confirmed}, later");
+    }
+}
+
+#[test]
 fn changes_that_fit_nothing_change_nothing() {
     let odd = [
         r#"{"kind":1,"k":["requests",7],"v":{"message":{"text":"x"}}}"#,

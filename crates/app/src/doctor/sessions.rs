@@ -19,10 +19,11 @@ use super::{Finding, Health, good};
 /// Errors: those of [`harvesting::read`].
 pub(super) fn look(context: &Context) -> Result<(Vec<Finding>, Harvest), Problem> {
     let all = harvesting::read(context, true)?;
-    let within = harvesting::read(context, false)?;
+    let statuses = sources::statuses(context, &all);
+    let within = harvesting::within_look_back(context, all)?;
     let skipped = SkipCount::of(&within, context);
     let homes = harvesting::homes(context);
-    let findings = sources::statuses(context, &all)
+    let findings = statuses
         .into_iter()
         .map(|mut status| {
             let old = skipped
@@ -124,4 +125,42 @@ fn left_out(status: &SourceStatus) -> String {
         return String::new();
     }
     format!("Left out: {}. ", parts.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::SignedDuration;
+    use skillopt_store::files::{NewFile, atomic_replace};
+
+    use super::*;
+    use crate::test_home::TestHome;
+
+    #[test]
+    fn transcripts_are_read_once_for_what_there_is_and_what_a_night_would_have() {
+        let home = TestHome::new();
+        let folder = home.path("project").canonicalize().unwrap();
+        let sessions = home.path(".claude/projects/-project");
+        std::fs::create_dir_all(&sessions).unwrap();
+        for (name, hours) in [("new", 1), ("old", 1000)] {
+            let at = home.app.clock.now() - SignedDuration::from_hours(hours);
+            let record = json!({"type": "user", "uuid": name, "timestamp": at.to_string(),
+                "cwd": folder, "promptSource": "typed", "origin": {"kind": "human"},
+                "message": {"role": "user", "content": format!("Rename the {name} flag")}});
+            let path = sessions.join(format!("{name}.jsonl"));
+            let line = format!("{record}\n");
+            atomic_replace(&path, line.as_bytes(), NewFile::Private).unwrap();
+        }
+        let project = home.app.looked_at(None).unwrap();
+        let context = home.app.night(project).unwrap();
+        let (findings, within) = look(&context).unwrap();
+        // A second look would have found both as they were.
+        assert_eq!((within.files.read, within.files.unchanged), (2, 0));
+        let night = harvesting::read(&context, false).unwrap();
+        assert_eq!(within.sessions.len(), 1);
+        assert_eq!(within.sessions, night.sessions);
+        assert_eq!(within.skipped, night.skipped);
+        let claude = &findings[0];
+        assert!(claude.message.starts_with("2 sessions"), "{claude:?}");
+        assert!(claude.guidance.contains("1 session"), "{claude:?}");
+    }
 }

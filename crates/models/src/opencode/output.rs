@@ -191,11 +191,7 @@ mod tests {
 
     #[test]
     fn what_ran_of_the_tools_that_were_offered_is_told_and_a_foreign_one_is_no_reply() {
-        let offered = [Tool {
-            name: "ci.status".into(),
-            description: String::new(),
-            result: "green".into(),
-        }];
+        let offered = [Tool::new("ci.status", "green")];
         let used = |name: &str, status: &str| {
             event(
                 "tool_use",

@@ -117,18 +117,14 @@ pub(super) fn ends_a_round(line: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn tool(name: &str, result: &str) -> Tool {
-        Tool {
-            name: name.into(),
-            description: String::new(),
-            result: result.into(),
-        }
-    }
-
     #[test]
     fn no_tool_of_the_programs_own_is_allowed_by_a_task_that_names_it() {
         let long = "a".repeat(64);
-        let tools = [tool("bash", ""), tool("ci.status", ""), tool(&long, "")];
+        let tools = [
+            Tool::new("bash", ""),
+            Tool::new("ci.status", ""),
+            Tool::new(&long, ""),
+        ];
         let permission = permission(&tools);
         let allowed: Vec<&str> = permission
             .as_object()
@@ -152,7 +148,7 @@ mod tests {
     #[test]
     fn what_a_task_says_is_never_code() {
         let text = "\"; require('fs'); \\\" ${x} ` </script> \u{2028}\u{2029}\u{0}\n*/ }";
-        let mut hostile = tool("x", text);
+        let mut hostile = Tool::new("x", text);
         hostile.description = text.into();
         let script = script(&hostile);
         assert_eq!(script.lines().count(), 5, "{script}");

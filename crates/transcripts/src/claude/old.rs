@@ -8,6 +8,10 @@ use crate::reason::Reason;
 /// Why a text is no prompt of a person, by its shape; `None` when it may be one.
 pub(super) fn not_a_prompt(text: &str) -> Option<Reason> {
     let text = text.trim();
+    // The summary of a compaction, before there was a flag for it. It may quote a command.
+    if text.starts_with("This session is being continued from a previous conversation") {
+        return Some(Reason::Compaction);
+    }
     let beginning = skillopt_core::text::head(text, 200);
     if beginning.contains("<command-message>") || beginning.contains("<command-name>") {
         return Some(Reason::SlashCommand);
@@ -21,10 +25,6 @@ pub(super) fn not_a_prompt(text: &str) -> Option<Reason> {
     }
     if text.starts_with("[Pasted text") || text.starts_with("Caveat:") || text.starts_with("# /") {
         return Some(Reason::Meta);
-    }
-    // The summary of a compaction, before there was a flag for it.
-    if text.starts_with("This session is being continued from a previous conversation") {
-        return Some(Reason::Compaction);
     }
     None
 }
@@ -50,6 +50,10 @@ mod tests {
             ("[Pasted text #1 +3 lines]", Some(Reason::Meta)),
             ("# /review", Some(Reason::Meta)),
             ("Rename the flag <b>", None),
+            (
+                "This session is being continued from a previous conversation: <command-name>/x",
+                Some(Reason::Compaction),
+            ),
         ] {
             assert_eq!(not_a_prompt(text), expected, "{text}");
         }

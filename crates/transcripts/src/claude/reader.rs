@@ -14,7 +14,7 @@ use crate::reason::Reason;
 use crate::record::parsed;
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// Reads the lines of one file.
 #[derive(Debug, Default)]

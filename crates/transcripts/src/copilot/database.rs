@@ -11,6 +11,7 @@ use skillopt_core::Instant;
 use crate::collection::{Collection, Listed, PATIENCE, Place, SESSION_LIMIT, version};
 use crate::database::{Database, DatabaseFiles, VALUE_LIMIT, bytes, number, text, why};
 use crate::files::State;
+use crate::meta::no_prompt;
 use crate::reading::{Counts, Recorder, instant};
 use crate::reason::Reason;
 use crate::scope::Project;
@@ -196,7 +197,15 @@ impl SessionStore {
                     recorder.skip(Reason::ValueTooLong);
                 }
             }
-            recorder.human(&name, at, text(row.get_ref(3)?));
+            // Slash commands and what programs put in stand here as they do in the event log.
+            let words = text(row.get_ref(3)?);
+            match no_prompt(words) {
+                None => recorder.human(&name, at, words),
+                Some(reason) => {
+                    recorder.skip(reason);
+                    recorder.aside(&name, at);
+                }
+            }
             if self.files {
                 self.touched(id, turn, recorder)?;
             }

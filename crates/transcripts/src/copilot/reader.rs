@@ -5,13 +5,13 @@ use skillopt_core::{Instant, feedback};
 
 use super::head::{Head, beginning, head, of_type};
 use super::record::{Data, Event};
-use crate::meta::is_meta;
+use crate::meta::no_prompt;
 use crate::reading::{Recorder, instant, short};
 use crate::reason::Reason;
 use crate::record::parsed;
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// Most skills that wait for the prompt they were called with.
 const CALLED_LIMIT: usize = 16;
@@ -183,16 +183,12 @@ impl State {
         if data.is_autopilot_continuation.0 {
             return recorder.skip(Reason::MachinePrompt);
         }
-        let no_prompt = if !matches!(&*data.source, "" | "user") {
-            Some(Reason::MachinePrompt)
-        } else if !is_meta(words) {
-            None
-        } else if words.trim_start().starts_with('/') {
-            Some(Reason::SlashCommand)
+        let reason = if matches!(&*data.source, "" | "user") {
+            no_prompt(words)
         } else {
-            Some(Reason::Meta)
+            Some(Reason::MachinePrompt)
         };
-        match no_prompt {
+        match reason {
             None => recorder.human(id, at, words),
             Some(reason) => {
                 recorder.skip(reason);

@@ -17,15 +17,48 @@ const RAW_LIMIT: usize = 1024 * 1024;
 /// The messages of one session, in order.
 pub(super) struct Conversation<'c, 'r> {
     recorder: &'c mut Recorder<'r>,
-    directory: String,
-    /// When the session was created; messages that are older are copies.
-    created: Option<Instant>,
-    /// Where the copies at hand were written.
-    origin: String,
+    place: Place,
     now: Now,
     /// The prompt at hand came from a command line, where nobody is asked whether a tool may be called.
     unattended: bool,
     spare: Vec<u8>,
+}
+
+/// Where the session is, and who is where in it.
+struct Place {
+    directory: String,
+    /// Empty if it is not known.
+    branch: String,
+    /// When the session was created; messages that are older are copies.
+    created: Option<Instant>,
+    /// Where the copies at hand were written.
+    origin: String,
+}
+
+impl Place {
+    fn is_copy(&self, at: Option<Instant>) -> bool {
+        at.zip(self.created)
+            .is_some_and(|(at, created)| at < created)
+    }
+
+    /// The folder and the branch of a person, who is where the session is, though an answer may have
+    /// moved elsewhere.
+    fn of_person(&self, at: Option<Instant>) -> (&str, &str) {
+        if self.is_copy(at) && !self.origin.is_empty() {
+            (&self.origin, "")
+        } else {
+            (&self.directory, &self.branch)
+        }
+    }
+
+    /// The branch of the agent in a folder.
+    fn branch_in(&self, folder: &str) -> &str {
+        if folder == self.directory {
+            &self.branch
+        } else {
+            ""
+        }
+    }
 }
 
 /// The message whose parts are coming.
@@ -42,25 +75,31 @@ enum Now {
     Agent {
         id: String,
         at: Option<Instant>,
+        /// Where the agent was, which may be elsewhere than the session.
+        folder: String,
     },
     /// A message of which nothing is wanted.
     PassedOver,
 }
 
 impl<'c, 'r> Conversation<'c, 'r> {
-    /// Starts a session that was created in `directory`. A fork holds copies of messages under new
-    /// ids, with their old times; it was itself created later.
+    /// Starts a session that was created in `directory`, on a branch if that is known. A fork holds
+    /// copies of messages under new ids, with their old times; it was itself created later.
     pub(super) fn new(
         recorder: &'c mut Recorder<'r>,
         directory: &str,
+        branch: &str,
         created: Option<Instant>,
     ) -> Self {
         recorder.time(created);
         Self {
             recorder,
-            directory: directory.to_owned(),
-            created,
-            origin: String::new(),
+            place: Place {
+                directory: directory.to_owned(),
+                branch: branch.to_owned(),
+                created,
+                origin: String::new(),
+            },
             now: Now::Nothing,
             unattended: false,
             spare: Vec::new(),
@@ -82,17 +121,12 @@ impl<'c, 'r> Conversation<'c, 'r> {
     /// A copied prompt was typed where its answer was written, and not where the fork is.
     fn answers_copy(&mut self, message: &Message<'_>) {
         if let Now::Human { at, .. } = self.now
-            && self.is_copy(at)
+            && self.place.is_copy(at)
             && &*message.role == "assistant"
             && !message.folder().is_empty()
         {
-            message.folder().clone_into(&mut self.origin);
+            message.folder().clone_into(&mut self.place.origin);
         }
-    }
-
-    fn is_copy(&self, at: Option<Instant>) -> bool {
-        at.zip(self.created)
-            .is_some_and(|(at, created)| at < created)
     }
 
     fn begin(
@@ -128,7 +162,8 @@ impl<'c, 'r> Conversation<'c, 'r> {
                 if &*message.mode == "compaction" || &*message.agent == "compaction" {
                     return self.recorder.skip(Reason::Compaction);
                 }
-                self.recorder.place(message.folder(), "");
+                let folder = message.folder();
+                self.recorder.place(folder, self.place.branch_in(folder));
                 if let Some(failure) = &message.error.0 {
                     if &*failure.name == "MessageAbortedError" {
                         self.recorder.interrupted();
@@ -141,6 +176,7 @@ impl<'c, 'r> Conversation<'c, 'r> {
                 self.now = Now::Agent {
                     id: id.to_owned(),
                     at,
+                    folder: folder.to_owned(),
                 };
             }
             other => self.recorder.unknown(&format!("message/{other}")),
@@ -177,7 +213,7 @@ impl<'c, 'r> Conversation<'c, 'r> {
                     words.push_str(&part.text);
                 }
             }
-            ("text", Now::Agent { id, at }) => {
+            ("text", Now::Agent { id, at, .. }) => {
                 if part.synthetic.0 || part.ignored.0 {
                     self.recorder.skip(Reason::Meta);
                 } else {
@@ -185,12 +221,15 @@ impl<'c, 'r> Conversation<'c, 'r> {
                 }
             }
             ("compaction", Now::Human { compaction, .. }) => *compaction = true,
-            ("tool", Now::Agent { id, at }) => {
+            ("tool", Now::Agent { id, at, folder }) => {
                 tool(&part, self.recorder);
                 if let (Some(said), false) = (refusal(&part), self.unattended) {
                     self.recorder.tool_rejected();
                     if !said.is_empty() {
+                        let (here, branch) = self.place.of_person(*at);
+                        self.recorder.place(here, branch);
                         self.recorder.human(&format!("{id}:refusal"), *at, said);
+                        self.recorder.place(folder, self.place.branch_in(folder));
                     }
                 }
             }
@@ -243,13 +282,8 @@ impl<'c, 'r> Conversation<'c, 'r> {
         else {
             return;
         };
-        // An answer may have moved elsewhere; the person is where the session is.
-        let here = if self.is_copy(at) && !self.origin.is_empty() {
-            &self.origin
-        } else {
-            &self.directory
-        };
-        self.recorder.place(here, "");
+        let (here, branch) = self.place.of_person(at);
+        self.recorder.place(here, branch);
         if words.trim().is_empty() && (added || compaction) {
             // The agent goes on by itself: nobody asked for what it says now.
             self.recorder.skip(if compaction {

@@ -7,7 +7,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Row};
 
 use super::conversation::Conversation;
-use super::record::Revert;
+use super::record::{Metadata, Revert};
 use crate::collection::{Collection, Listed, PATIENCE, SESSION_LIMIT, version};
 use crate::database::{Database, DatabaseFiles, VALUE_LIMIT, bytes, number, size, text, why};
 use crate::files::State;
@@ -71,6 +71,7 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn Collection>, Reason> {
     let agent = column("session", "agent", "NULL")?;
     let revert = column("session", "revert", "NULL")?;
     let program = column("session", "version", "NULL")?;
+    let metadata = column("session", "metadata", "NULL")?;
     let message = column("message", "time_updated", "time_created")?;
     let part = if database.has("part", &["time_updated"])? {
         "part.time_updated"
@@ -83,7 +84,8 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn Collection>, Reason> {
             .to_owned(),
         session: format!(
             "SELECT directory, time_created, time_updated, {agent}, {program},
-                    CASE WHEN octet_length({revert}) <= ?2 THEN {revert} END
+                    CASE WHEN octet_length({revert}) <= ?2 THEN {revert} END,
+                    CASE WHEN octet_length({metadata}) <= ?2 THEN {metadata} END
              FROM session WHERE id = ?1"
         ),
         messages: format!(
@@ -118,6 +120,8 @@ struct SessionRow {
     program: String,
     /// Where the conversation was taken back to, if it was.
     revert: String,
+    /// What other programs noted on it.
+    metadata: String,
 }
 
 impl SessionRow {
@@ -129,6 +133,7 @@ impl SessionRow {
             agent: text(row.get_ref(3)?).to_owned(),
             program: text(row.get_ref(4)?).to_owned(),
             revert: text(row.get_ref(5)?).to_owned(),
+            metadata: text(row.get_ref(6)?).to_owned(),
         })
     }
 
@@ -141,7 +146,7 @@ impl SessionRow {
                 &[self.created.0, self.updated.0],
             ]
             .concat(),
-            &[&self.directory, &self.agent, &self.revert],
+            &[&self.directory, &self.agent, &self.revert, &self.metadata],
         )
     }
 }
@@ -274,8 +279,13 @@ impl OpenCode {
             .prepare_cached(&self.conversation)?;
         let limit = i64::try_from(VALUE_LIMIT).unwrap_or(i64::MAX);
         let mut rows = statement.query((id, limit))?;
-        let mut conversation =
-            Conversation::new(recorder, &session.directory, session.created.instant());
+        let mut noted = Vec::new();
+        let metadata = parse::<Metadata<'_>>(session.metadata.as_bytes(), &mut noted);
+        let branch = metadata
+            .as_ref()
+            .map_or("", |(noted, _)| &*noted.git_branch);
+        let created = session.created.instant();
+        let mut conversation = Conversation::new(recorder, &session.directory, branch, created);
         let (mut messages, mut parts) = (Rows::default(), Rows::default());
         let mut at_hand = None;
         let mut looked_at = 0;

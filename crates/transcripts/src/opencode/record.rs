@@ -126,6 +126,14 @@ pub(super) struct Session<'a> {
     pub(super) revert: Object<Revert<'a>>,
 }
 
+/// What other programs may note on a session of a database.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Metadata<'a> {
+    #[serde(borrow)]
+    pub(super) git_branch: Text<'a>,
+}
+
 /// Where a conversation was taken back to, until it goes on and what was taken back is removed.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]

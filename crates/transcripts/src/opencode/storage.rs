@@ -183,7 +183,7 @@ impl Storage {
                 .unwrap_or_default(),
             directory => directory,
         };
-        let mut conversation = Conversation::new(recorder, directory, created);
+        let mut conversation = Conversation::new(recorder, directory, "", created);
         for (_, path) in &messages {
             if cancel() {
                 break;

@@ -10,7 +10,7 @@ use super::record::{Message, Record};
 use super::tree::{Act, Says, Tree};
 use super::{Dialect, Said};
 use crate::lenient::Content;
-use crate::meta::is_meta;
+use crate::meta::no_prompt;
 use crate::reading::{Recorder, instant, short};
 use crate::reason::Reason;
 use crate::record::parsed;
@@ -237,22 +237,18 @@ fn person<D: Dialect>(
     let text = words(message);
     let refused = D::tells_refusal(&text);
     let reason = match dialect.said(line, &text) {
-        Said::Words { words, .. } if is_meta(&words) => {
-            if words.trim_start().starts_with('/') {
-                Reason::SlashCommand
-            } else {
-                Reason::Meta
+        Said::Words { words, skill } => match no_prompt(&words) {
+            Some(reason) => reason,
+            None => {
+                return Says::Person {
+                    id: id.to_owned(),
+                    at,
+                    kept: recorder.keep(&words),
+                    skill: short(skill).to_owned(),
+                    refused,
+                };
             }
-        }
-        Said::Words { words, skill } => {
-            return Says::Person {
-                id: id.to_owned(),
-                at,
-                kept: recorder.keep(&words),
-                skill: short(skill).to_owned(),
-                refused,
-            };
-        }
+        },
         Said::Else(reason) => reason,
     };
     recorder.leave_out(reason);

@@ -9,7 +9,7 @@ use skillopt_core::Instant;
 use super::chat::{Chat, Gone, Part, RawChat, Request};
 use super::operation::{Applied, Operation};
 use crate::lenient::{NotReadable, Number, Present, parse, repair};
-use crate::meta::is_meta;
+use crate::meta::no_prompt;
 use crate::reading::Recorder;
 use crate::reason::Reason;
 use crate::record::parsed;
@@ -186,18 +186,14 @@ impl Gone {
 impl Request {
     fn tell(self, recorder: &mut Recorder<'_>) {
         let at = instant(self.at);
-        let no_prompt = if self.by_system {
+        let reason = if self.by_system {
             Some(Reason::MachinePrompt)
         } else if !self.extension.is_empty() && self.extension != EXTENSION {
             Some(Reason::OtherExtension)
-        } else if !is_meta(&self.text) {
-            None
-        } else if self.text.trim_start().starts_with('/') {
-            Some(Reason::SlashCommand)
         } else {
-            Some(Reason::Meta)
+            no_prompt(&self.text)
         };
-        match no_prompt {
+        match reason {
             None => recorder.human(&self.id, at, &self.text),
             Some(reason) => {
                 recorder.skip(reason);

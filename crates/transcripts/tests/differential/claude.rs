@@ -185,7 +185,10 @@ impl File {
         if counts {
             return self.says(record, words);
         }
-        self.course.items.push(Item::Program);
+        self.course.items.push(Item::Program {
+            id: text(&record["uuid"]).to_owned(),
+            place: self.here.clone(),
+        });
         self.command = words
             .split_once("<command-name>/")
             .and_then(|(_, rest)| rest.split_once('<'))

@@ -82,6 +82,8 @@ impl File {
         let folder = text(&payload["cwd"]);
         if self.course.place.folder.is_empty() {
             folder.clone_into(&mut self.course.place.folder);
+        } else if !folder.is_empty() {
+            self.course.later.push(folder.to_owned());
         }
         let kind = text(&record["type"]);
         if kind == "session_meta" || (bare && kind.is_empty()) {

@@ -7,9 +7,11 @@ use skillopt_core::feedback::Happened;
 use skillopt_transcripts::Session;
 
 use crate::difference::Difference::{
-    Copies, EveryTurn, OneAnswer, TimesOfTurns, Unasked, WhereTyped,
+    Copies, EveryTurn, InOrder, OneAnswer, TimesOfTurns, Unasked, WhereTyped,
 };
 use crate::difference::Rules;
+use crate::records::moment;
+use crate::wanted::Wanted;
 use crate::words::{Whole, kept, no_persons, signals};
 
 /// A folder and the branch in it.
@@ -27,8 +29,11 @@ pub(crate) enum Item {
         text: String,
         place: Place,
     },
-    /// A command or a program set the agent to work.
-    Program,
+    /// A command or a program set the agent to work, here.
+    Program {
+        id: String,
+        place: Place,
+    },
     Said {
         id: String,
         at: String,
@@ -37,8 +42,8 @@ pub(crate) enum Item {
     Tool(String),
     Skill(String),
     File(String),
-    /// A signal that no words gave.
-    Signal(&'static str),
+    /// A signal that no prompt gave.
+    Signal(String),
     /// What the agent does now answers nobody, and nothing of it counts.
     Nobodys,
 }
@@ -54,6 +59,20 @@ pub(crate) enum Filters {
     Both,
 }
 
+/// How the reference compares the end of a session with the moment since which sessions count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Compared {
+    /// As texts, the moment as the clock on the wall shows it.
+    #[default]
+    Texts,
+    /// As texts, the first ten letters.
+    Days,
+    /// As moments.
+    Moments,
+    /// As moments; what was written at the very moment is too old.
+    After,
+}
+
 /// One file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Course {
@@ -64,6 +83,13 @@ pub(crate) struct Course {
     pub(crate) last: String,
     /// The first folder and the first branch that are named.
     pub(crate) place: Place,
+    /// Every folder that is named after it, where the reference takes a later one for the first if it is
+    /// the project's.
+    pub(crate) later: Vec<String>,
+    /// The reference leaves the session out when it names no folder.
+    pub(crate) must_name_folder: bool,
+    /// How its end is compared with the moment since which sessions count.
+    pub(crate) compared: Compared,
     /// It holds records of another session.
     pub(crate) copied: bool,
     pub(crate) headless: bool,
@@ -72,6 +98,8 @@ pub(crate) struct Course {
     pub(crate) filters: Filters,
     /// An agent of which the reference keeps each signal once.
     pub(crate) once: bool,
+    /// An agent of which the reference sorts signals, tools and files.
+    pub(crate) sorted: bool,
     /// Each block of a message is a record.
     pub(crate) in_blocks: bool,
 }
@@ -121,15 +149,15 @@ impl Seen {
     }
 }
 
-/// The digests of some files. Those without a person's words are left out: nothing is mined of them
-/// (§4.1).
-pub(crate) fn digests(mut courses: Vec<Course>, rules: Rules) -> Vec<Seen> {
+/// The digests of what is wanted of some files. Those without a person's words are left out: nothing is
+/// mined of them (§4.1).
+pub(crate) fn digests(mut courses: Vec<Course>, wanted: &Wanted, rules: Rules) -> Vec<Seen> {
     // The one that began first owns a message. A fork's first record may be a copy.
     courses.sort_by_key(|it| (it.first.clone(), it.copied, it.last.clone()));
     let mut taken = BTreeSet::new();
     let mut seen: Vec<Seen> = courses
         .iter()
-        .filter_map(|course| digest(course, &mut taken, rules))
+        .filter_map(|course| digest(course, &mut taken, wanted, rules))
         .collect();
     seen.sort_by(|a, b| a.session.cmp(&b.session));
     seen
@@ -145,6 +173,7 @@ enum Asked {
 
 struct Digest<'a> {
     course: &'a Course,
+    wanted: &'a Wanted,
     rules: Rules,
     asked: Asked,
     /// Id, time and text of what the agent said last to a person.
@@ -156,12 +185,22 @@ struct Digest<'a> {
     seen: Seen,
 }
 
-fn digest(course: &Course, taken: &mut BTreeSet<String>, rules: Rules) -> Option<Seen> {
+fn digest(
+    course: &Course,
+    taken: &mut BTreeSet<String>,
+    wanted: &Wanted,
+    rules: Rules,
+) -> Option<Seen> {
     if is_no_persons(course, rules) {
+        return None;
+    }
+    let place = wanted.place_of(course, rules);
+    if !(rules.differ(WhereTyped) || wanted.covers(course, &place.folder, rules)) {
         return None;
     }
     let mut digest = Digest {
         course,
+        wanted,
         rules,
         asked: Asked::Nobody,
         answer: None,
@@ -170,14 +209,14 @@ fn digest(course: &Course, taken: &mut BTreeSet<String>, rules: Rules) -> Option
         ended: None,
         seen: Seen {
             session: course.session.clone(),
-            place: course.place.clone(),
+            place,
             started: course.first.clone(),
             ended: course.last.clone(),
             ..Seen::default()
         },
     };
-    for item in &course.items {
-        digest.item(item, taken);
+    for (at, item) in course.items.iter().enumerate() {
+        digest.item(item, &course.items[at + 1..], taken);
     }
     digest.turn_ends();
     let mut seen = digest.seen;
@@ -190,12 +229,23 @@ fn digest(course: &Course, taken: &mut BTreeSet<String>, rules: Rules) -> Option
         let mut met = BTreeSet::new();
         seen.signals.retain(|signal| met.insert(signal.clone()));
     }
+    if course.sorted && !rules.differ(InOrder) {
+        for names in [&mut seen.signals, &mut seen.tools, &mut seen.files] {
+            names.sort();
+        }
+    }
     seen.finals.drain(..seen.finals.len().saturating_sub(5));
-    (!seen.prompts.is_empty()).then_some(seen)
+    // The records of some agents have no times; then that of the file stands in the course.
+    let ended = match seen.ended.as_str() {
+        "" => &course.last,
+        ended => ended,
+    };
+    let wanted = !seen.prompts.is_empty() && !wanted.is_too_old(ended, course.compared, rules);
+    wanted.then_some(seen)
 }
 
 impl Digest<'_> {
-    fn item(&mut self, item: &Item, taken: &mut BTreeSet<String>) {
+    fn item(&mut self, item: &Item, after: &[Item], taken: &mut BTreeSet<String>) {
         match item {
             Item::Prompt {
                 id,
@@ -206,29 +256,35 @@ impl Digest<'_> {
                 self.turn_ends();
                 self.asked = Asked::Nobody;
                 let text = kept(text, self.course.redacts, self.rules);
-                let copy = self.rules.differ(Copies) && !id.is_empty() && !taken.insert(id.clone());
-                if text.is_empty() || copy {
+                let copy = self.is_copy(id, taken);
+                if text.is_empty() || copy || !self.is_here(place) {
                     return;
                 }
                 self.asked = Asked::Person;
                 if self.rules.differ(WhereTyped) && self.seen.prompts.is_empty() {
                     self.seen.place = place.clone();
                 }
-                let at = at.parse().ok();
+                let at = moment(at);
                 self.started = self.started.or(at);
                 self.ended = self.ended.max(at);
                 self.seen.signals.extend(signals(&text, self.rules));
                 self.seen.prompts.push(text);
             }
-            Item::Program => {
+            Item::Program { id, place } => {
                 self.turn_ends();
-                self.asked = Asked::Program;
+                // What set nothing off is nowhere kept, and so is no original of a copy.
+                let copy = sets_off(after) && self.is_copy(id, taken);
+                self.asked = if copy || !self.is_here(place) {
+                    Asked::Nobody
+                } else {
+                    Asked::Program
+                };
             }
             Item::Nobodys => {
                 self.turn_ends();
                 self.asked = Asked::Nobody;
             }
-            Item::Signal(signal) => self.seen.signals.push((*signal).to_owned()),
+            Item::Signal(signal) => self.seen.signals.push(signal.clone()),
             Item::Said { id, at, text } => self.said(id, at, text),
             Item::Tool(name) => {
                 if self.counts() {
@@ -247,6 +303,17 @@ impl Digest<'_> {
                 }
             }
         }
+    }
+
+    /// Whether what has this id was met before.
+    fn is_copy(&self, id: &str, taken: &mut BTreeSet<String>) -> bool {
+        self.rules.differ(Copies) && !id.is_empty() && !taken.insert(id.to_owned())
+    }
+
+    /// Whether a turn that begins in this place is wanted. Where turns have no places of their own, the
+    /// whole session is or is not.
+    fn is_here(&self, place: &Place) -> bool {
+        !self.rules.differ(WhereTyped) || self.wanted.covers(self.course, &place.folder, self.rules)
     }
 
     /// Whether what the agent does now belongs to the session.
@@ -290,7 +357,7 @@ impl Digest<'_> {
         }
         self.worked = false;
         if let Some((_, at, text)) = answer {
-            self.ended = self.ended.max(at.parse().ok());
+            self.ended = self.ended.max(moment(&at));
             self.is_final(&text);
         }
     }
@@ -314,7 +381,7 @@ fn is_no_persons(course: &Course, rules: Rules) -> bool {
                 at
             }
             Item::Said { at, .. } => at,
-            Item::Program
+            Item::Program { .. }
             | Item::Tool(_)
             | Item::Skill(_)
             | Item::File(_)
@@ -325,7 +392,7 @@ fn is_no_persons(course: &Course, rules: Rules) -> bool {
             last = at;
         }
     }
-    let second = |time: &str| Some(time.parse::<Instant>().ok()?.as_second());
+    let second = |time: &str| Some(moment(time)?.as_second());
     let whole = Whole {
         prompts: &prompts,
         seconds: second(&course.first)
@@ -336,6 +403,20 @@ fn is_no_persons(course: &Course, rules: Rules) -> bool {
         filters: course.filters,
     };
     no_persons(&whole, rules)
+}
+
+/// Whether the agent uses anything before somebody else sets it to work.
+fn sets_off(after: &[Item]) -> bool {
+    after
+        .iter()
+        .take_while(|item| {
+            let begins = matches!(
+                item,
+                Item::Prompt { .. } | Item::Program { .. } | Item::Nobodys
+            );
+            !begins
+        })
+        .any(|item| matches!(item, Item::Tool(_) | Item::Skill(_) | Item::File(_)))
 }
 
 /// Adds a name that is not there yet.

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::course::{Course, Item, Place};
+use crate::WRITTEN;
+use crate::course::{Compared, Course, Item, Place};
 use crate::difference::Difference::{SkillsAndFiles, TurnErrors, Unasked};
 use crate::difference::Rules;
 use crate::records::{flat, text};
@@ -20,7 +21,9 @@ pub(crate) fn read(name: &str, folder: &str, bytes: &[u8], rules: Rules) -> Opti
             folder: folder.to_owned(),
             branch: String::new(),
         },
+        last: WRITTEN.to_owned(),
         redacts: true,
+        compared: Compared::After,
         ..Course::default()
     };
     let file = String::from_utf8_lossy(bytes);
@@ -30,7 +33,9 @@ pub(crate) fn read(name: &str, folder: &str, bytes: &[u8], rules: Rules) -> Opti
     for record in records.filter(Value::is_object) {
         let message = &record["message"];
         if record["type"] == "turn_ended" && record["status"] == "error" {
-            course.items.push(Item::Signal("neg:cursor_turn_error"));
+            course
+                .items
+                .push(Item::Signal("neg:cursor_turn_error".to_owned()));
         }
         let role = match text(&record["role"]) {
             "" => text(&message["role"]),

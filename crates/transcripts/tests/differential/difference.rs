@@ -78,9 +78,9 @@ differences! {
         "the moments of the first and the last turn, in UTC; one moment alone tells no length",
         "texts with offsets do not compare (§14.1, 2), and bookkeeping is written when nobody is there";
     WhereTyped:
-        "every agent, §1.1 `project`",
-        "the first folder in the file",
-        "the folder the agent was in when the first turn was typed; every turn has its own",
+        "every agent, §1.1 `project`, §3.1 project match",
+        "the first folder in the file, or a later one that is the project's (Codex), and with it every turn",
+        "the folder the agent was in when the first turn was typed; every turn has its own, and is in the project or is not",
         "sessions move between projects and worktrees";
     Redacted:
         "Claude Code, §3.2",
@@ -153,7 +153,7 @@ differences! {
         "a message with results is none",
         "the program wrote it";
     Refusals:
-        "Claude Code, §3.2",
+        "Claude Code, §3.2; OpenCode, §3.7",
         "what a person says when refusing a call is lost",
         "it is a prompt",
         "it stands in the call's result, and is the clearest correction there is";
@@ -163,9 +163,9 @@ differences! {
         "blocks of the program (`<system-reminder>`) and the editor (`<ide_…>`) are not",
         "they stand beside the words in one message";
     SaysWho:
-        "Claude Code, §3.1 meta prompt filter",
+        "Claude Code, OpenCode, §3.1 meta prompt filter",
         "the shape of a text decides",
-        "where records say who gave a prompt (`promptSource`), that decides; the shape only where none does",
+        "where records say who gave a prompt (`promptSource`; `synthetic`), that decides; the shape only where none does",
         "people type tags and paths, and programs write plain sentences";
     Queued:
         "Claude Code, §3.2",
@@ -238,13 +238,13 @@ differences! {
         "calls have one, and so are all items that end in `_call`",
         "`local_shell_call` was no tool, and a name alone makes none";
     SkillsAndFiles:
-        "Codex, Copilot Chat, Cursor, Pi, §1.1 `skills_used`, `files_touched`",
+        "Codex, Copilot Chat, Cursor, OpenCode, Pi, §1.1 `skills_used`, `files_touched`",
         "there are none",
         "files are those of patches and of calls that write; a skill is used by reading its `SKILL.md`",
         "they stand there";
     HiddenSummary:
-        "Codex, §3.3",
-        "the summary before a compaction is an answer",
+        "Codex, §3.3; OpenCode, §3.7",
+        "the summary of a compaction is an answer",
         "it is none",
         "the agent wrote it for itself and showed it to nobody";
     Subagents:
@@ -253,14 +253,14 @@ differences! {
         "they are left out",
         "their prompts were written by the agent";
     EveryTurn:
-        "Pi, §3.8",
+        "Copilot CLI, §3.5; OpenCode, §3.7; Pi, §3.8",
         "each signal counts once in a session",
         "once in each turn",
         "they say something of the answer before them";
     OneBadLine:
-        "Pi, §3.8",
-        "a line that is no JSON object drops the session",
-        "it costs its own line",
+        "OpenCode, §3.7; Pi, §3.8",
+        "a line, a message or a part that is no JSON object drops the session",
+        "it costs itself",
         "the last line of a live session is half written";
     FileName:
         "Pi, §1.1 `session_id`",
@@ -283,13 +283,63 @@ differences! {
         "a request that was taken away was a turn",
         "that it was taken away says what its answer was worth";
     TurnErrors:
-        "Cursor, §3.6",
-        "`turn_ended` with the status `error` is a complaint",
-        "it is none",
+        "Cursor, §3.6; OpenCode, §3.7",
+        "`turn_ended` with the status `error`, and an answer with an `error`, are complaints",
+        "they are none",
         "no person made it";
     ResultNames:
         "Pi, §3.8",
         "`toolName` of a result is a tool, too",
         "calls name tools",
         "a result belongs to a call";
+    ShellQuotes:
+        "OpenCode, §3.7",
+        "the quotes around a prompt of `opencode run` are words",
+        "they are taken off",
+        "the shell took them from what was typed, and the program put them back";
+    Cut:
+        "Copilot CLI, §3.5",
+        "4,000 characters of a text are kept, and forty prompts of a session",
+        "16,000 of a person's and 8,000 of the agent's, and every prompt",
+        "long requests are requests, and the last of many says how it ended";
+    OtherWords:
+        "Copilot CLI, §3.5",
+        "the words of slash commands are praise and complaint, though no prompts",
+        "they are not",
+        "nobody says them of an answer";
+    InOrder:
+        "Copilot CLI, §3.5",
+        "signals, tools and files are sorted",
+        "they stand in the order in which they came",
+        "it tells what was done first";
+    AboveProject:
+        "every agent but Cursor, §3.1 project match",
+        "sessions in a folder above the project's belong to it",
+        "only with the scope `parents`",
+        "they belong to every project below (§14.3, 55)";
+    Links:
+        "every agent but Cursor, §3.1 project match",
+        "folders are compared as they are written",
+        "links are followed, too",
+        "one folder has many paths (§14.3, 55)";
+    NoFolder:
+        "§3.1 project match; Copilot Chat, §3.4; Copilot CLI, §3.5; OpenCode, §3.7",
+        "a session that names no folder is where the reference runs, and none at all of these agents",
+        "it is in no project, and is found where every project is asked for",
+        "nobody knows where it was (§14.3, 55)";
+    NearestWorkspace:
+        "Cursor, §3.6",
+        "the workspace nearest above the project is read, one that does not say where it is by its name, and none below",
+        "workspaces in the project are read, by what they say",
+        "as for every agent; the same name fits many folders";
+    Since:
+        "Claude Code, Codex, Pi, §3.2; Copilot CLI, §3.5",
+        "when a session ended, in UTC, and since when sessions are read, on the wall, are compared as texts, or their days are",
+        "they are compared as moments",
+        "east of Greenwich sessions were never read, west of it many times (§14.1, 2; §14.3, 57)";
+    AtTheMoment:
+        "Cursor, §3.6; OpenCode, §3.7",
+        "a session that ended at the very moment since which sessions are read is too old",
+        "it is read",
+        "what is read twice is told apart turn by turn; what is left out is lost";
 }

@@ -1,20 +1,22 @@
 //! A session for each difference: what the reference makes of it, and what we do.
 
 mod others;
+mod stores;
 
 use serde_json::{Value, json};
 use skillopt_core::agent::Agent;
 
+use crate::File;
 use crate::course::Seen;
 use crate::difference::Difference;
 use crate::made::{Claude, claude_answer, claude_file, claude_prompt, minute};
-use crate::{File, cursor_files};
-use others::{of_codex, of_pi, of_vscode};
+use crate::wanted::Wanted;
 
 /// What both show of the files, in one line.
 pub(crate) struct Example {
     pub(crate) agent: Agent,
     pub(crate) files: Vec<File>,
+    pub(crate) wanted: Wanted,
     pub(crate) show: fn(&Seen) -> String,
     pub(crate) reference: &'static str,
     pub(crate) ours: &'static str,
@@ -95,72 +97,23 @@ fn claude_path(name: &str) -> String {
     format!("projects/-w-app/{name}.jsonl")
 }
 
-/// The session of each difference.
-pub(crate) fn example(difference: Difference) -> Example {
-    match difference {
-        Difference::WholeWords
-        | Difference::OneAnswer
-        | Difference::Unasked
-        | Difference::TimesOfTurns
-        | Difference::WhereTyped
-        | Difference::Redacted
-        | Difference::NulCharacters
-        | Difference::PrivateSpans
-        | Difference::Quick
-        | Difference::VagueHeadings
-        | Difference::BrokenLine
-        | Difference::Copies => shared(difference),
-        Difference::CopiesOfRequests
-        | Difference::Sidechains
-        | Difference::MetaFlag
-        | Difference::Summaries
-        | Difference::Interruptions
-        | Difference::ToolResults
-        | Difference::Refusals
-        | Difference::Reminders
-        | Difference::SaysWho
-        | Difference::Queued
-        | Difference::ApiErrors
-        | Difference::ExpandedSkills
-        | Difference::ServerTools
-        | Difference::TouchedFiles
-        | Difference::HeadIsNoBranch => claude(difference),
-        Difference::OwnSessions
-        | Difference::LiveSessions
-        | Difference::ThreadId
-        | Difference::BranchKnown
-        | Difference::Forms
-        | Difference::MarkedParts
-        | Difference::InjectedParts
-        | Difference::BareRecords
-        | Difference::CallNames
-        | Difference::SkillsAndFiles
-        | Difference::HiddenSummary
-        | Difference::Subagents => of_codex(difference),
-        Difference::EveryTurn
-        | Difference::OneBadLine
-        | Difference::FileName
-        | Difference::SentAgain
-        | Difference::ResultNames => of_pi(difference),
-        Difference::NoExtension | Difference::TakenAway => of_vscode(difference),
-        Difference::TurnErrors => Example {
-            agent: Agent::Cursor,
-            files: cursor_files(
-                b"{\"role\":\"user\",\"message\":{\"content\":\"Rename it\"}}\n\
-                  {\"type\":\"turn_ended\",\"status\":\"error\"}\n"
-                    .to_vec(),
-            ),
-            show: signals,
-            reference: "neg:cursor_turn_error",
-            ours: "",
-        },
-    }
+/// The session of a difference.
+pub(crate) fn example(difference: Difference) -> Option<Example> {
+    shared(difference)
+        .or_else(|| wanted(difference))
+        .or_else(|| claude(difference))
+        .or_else(|| others::of_codex(difference))
+        .or_else(|| others::of_pi(difference))
+        .or_else(|| others::of_vscode(difference))
+        .or_else(|| stores::of_opencode(difference))
+        .or_else(|| stores::of_copilot(difference))
+        .or_else(|| stores::of_cursor(difference))
 }
 
 type Told = (fn(&Seen) -> String, Vec<Claude>, &'static str, &'static str);
 
 /// What is the same for every agent, shown on Claude Code.
-fn shared(difference: Difference) -> Example {
+fn shared(difference: Difference) -> Option<Example> {
     let (show, steps, reference, ours): Told = match difference {
         Difference::WholeWords => (
             signals,
@@ -261,20 +214,78 @@ fn shared(difference: Difference) -> Example {
                 "forkedFrom",
                 json!({"sessionId": "a"}),
             ));
-            return Example {
+            return Some(Example {
                 agent: Agent::Claude,
                 files: vec![
                     (claude_path("a"), claude_file(&first)),
                     (claude_path("b"), claude_file(&fork)),
                 ],
+                wanted: Wanted::default(),
                 show: prompts,
                 reference: "Rename it; Rename it, And the tests",
                 ours: "Rename it; And the tests",
-            };
+            });
         }
-        other => unreachable!("{other:?} is another agent's"),
+        _ => return None,
     };
-    of_claude(show, &steps, reference, ours)
+    Some(of_claude(show, &steps, reference, ours))
+}
+
+/// What is asked for, shown on Claude Code.
+fn wanted(difference: Difference) -> Option<Example> {
+    let session = |folder: Option<&'static str>| {
+        let place = folder.map(Claude::Moves);
+        place
+            .into_iter()
+            .chain([typed("Rename it"), said("Renamed.")])
+    };
+    let (wanted, steps, reference, ours): (_, Vec<Claude>, _, _) = match difference {
+        Difference::AboveProject => (
+            Wanted::of("/w/app/ui"),
+            session(None).collect(),
+            "Rename it",
+            "no session",
+        ),
+        Difference::Links => {
+            let (folder, link) = linked();
+            (
+                Wanted::of(link),
+                session(Some(folder)).collect(),
+                "no session",
+                "Rename it",
+            )
+        }
+        Difference::NoFolder => (
+            Wanted::of("/w/app"),
+            session(Some("")).collect(),
+            "Rename it",
+            "no session",
+        ),
+        // Nine in the morning where the clock on the wall is eight hours ahead of UTC.
+        Difference::Since => (
+            Wanted::since("2026-01-05T09:00:00Z"),
+            session(None).collect(),
+            "no session",
+            "Rename it",
+        ),
+        _ => return None,
+    };
+    Some(Example {
+        wanted,
+        ..of_claude(prompts, &steps, reference, ours)
+    })
+}
+
+/// A folder and a link to it, which stay where tests keep their files.
+fn linked() -> (&'static str, &'static str) {
+    const FOLDER: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/linked/folder");
+    const LINK: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/linked/link");
+    std::fs::create_dir_all(FOLDER).unwrap();
+    #[cfg(unix)]
+    if let Err(error) = std::os::unix::fs::symlink(FOLDER, LINK) {
+        assert_eq!(error.kind(), std::io::ErrorKind::AlreadyExists);
+    }
+    (FOLDER, LINK)
 }
 
 fn of_claude(
@@ -286,13 +297,14 @@ fn of_claude(
     Example {
         agent: Agent::Claude,
         files: vec![(claude_path("a"), claude_file(steps))],
+        wanted: Wanted::default(),
         show,
         reference,
         ours,
     }
 }
 
-fn claude(difference: Difference) -> Example {
+fn claude(difference: Difference) -> Option<Example> {
     let rename = match difference {
         Difference::SaysWho | Difference::Reminders => typed("Rename it"),
         // Where no record says who gave a prompt, nothing else leaves these out.
@@ -302,12 +314,12 @@ fn claude(difference: Difference) -> Example {
         Difference::CopiesOfRequests => {
             let copy = json!({"type": "api-request-blob",
                 "message": {"role": "user", "content": "Rules. Rename it"}});
-            return of_claude(
+            return Some(of_claude(
                 prompts,
                 &[old("Rename it"), Claude::Record(copy)],
                 "Rename it, Rules. Rename it",
                 "Rename it",
-            );
+            ));
         }
         Difference::Sidechains => (
             prompts,
@@ -418,11 +430,11 @@ fn claude(difference: Difference) -> Example {
         ),
         Difference::HeadIsNoBranch => {
             let steps = [Claude::Branch("HEAD"), rename, said("Renamed.")];
-            return of_claude(branch, &steps, "HEAD", "");
+            return Some(of_claude(branch, &steps, "HEAD", ""));
         }
-        other => unreachable!("{other:?} is not Claude Code's"),
+        _ => return None,
     };
     let mut steps = vec![rename];
     steps.extend(more);
-    of_claude(show, &steps, reference, ours)
+    Some(of_claude(show, &steps, reference, ours))
 }

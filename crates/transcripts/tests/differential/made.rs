@@ -41,12 +41,12 @@ const PIECES: [&str; 31] = [
     "This session is being continued from a previous conversation",
 ];
 
-fn words() -> impl Strategy<Value = String> {
+pub(crate) fn words() -> impl Strategy<Value = String> {
     vec(select(PIECES.to_vec()), 1..4).prop_map(|pieces| pieces.join(" "))
 }
 
 /// What the agent says has no shape of a program's.
-fn answer() -> impl Strategy<Value = String> {
+pub(crate) fn answer() -> impl Strategy<Value = String> {
     select(vec![
         "Done.".to_owned(),
         "Renamed it, thanks.".to_owned(),

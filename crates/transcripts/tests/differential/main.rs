@@ -10,41 +10,76 @@
 #[path = "../support/homes.rs"]
 mod homes;
 
+#[path = "../support/opencode.rs"]
+mod opencode_rows;
+
 mod claude;
 mod codex;
+mod copilot;
 mod course;
 mod cursor;
 mod difference;
 mod examples;
 mod made;
+mod made_rows;
+mod opencode;
 mod pi;
 mod records;
+mod rows;
 mod vscode;
+mod wanted;
 mod words;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use proptest::prelude::*;
+use proptest::sample::select;
+use skillopt_core::Instant;
 use skillopt_core::agent::Agent;
 
-use course::{Seen, digests};
+use course::{Course, Seen, digests};
 use difference::{Difference, Rules};
 use examples::{Example, example};
 use homes::{Home, write};
+use records::Aborts;
+use wanted::Wanted;
+
 /// The name of a file of Codex.
 const CODEX_NAME: &str = "rollout-2026-01-05T10-00-00-thread";
-use records::Aborts;
-
 /// The name of a file of Pi.
 const PI_NAME: &str = "sessions/--w-app--/2026-01-05T10-00-00-000Z_one";
+
+/// When the files of Cursor were written, whose records have no times.
+const WRITTEN: &str = "2026-01-05T10:20:00Z";
 
 /// A path below an agent's home, and what stands there.
 type File = (String, Vec<u8>);
 
-/// What the reference's reader of an agent says of some files.
-fn reference(agent: Agent, files: &[File], rules: Rules) -> Result<Vec<Seen>, Aborts> {
+/// What the reference's reader of an agent says of what is wanted of some files.
+fn reference(
+    agent: Agent,
+    files: &[File],
+    wanted: &Wanted,
+    rules: Rules,
+) -> Result<Vec<Seen>, Aborts> {
+    let courses = match agent {
+        Agent::OpenCode => opencode::read(files, rules),
+        Agent::Copilot => copilot::read(files, rules),
+        _ => courses(agent, files, wanted, rules)?,
+    };
+    Ok(digests(courses, wanted, rules))
+}
+
+/// What it makes of files that are transcripts.
+fn courses(
+    agent: Agent,
+    files: &[File],
+    wanted: &Wanted,
+    rules: Rules,
+) -> Result<Vec<Course>, Aborts> {
     let mut courses = Vec::new();
     for (path, bytes) in files {
         let (folder, name) = path.rsplit_once('/').unwrap();
@@ -73,21 +108,20 @@ fn reference(agent: Agent, files: &[File], rules: Rules) -> Result<Vec<Seen>, Ab
             }
             Agent::Cursor => {
                 let workspace = path.split("/agent-transcripts/").next().unwrap();
-                let trusted = files
-                    .iter()
-                    .find(|(path, _)| *path == format!("{workspace}/.workspace-trusted"))
-                    .map(|(_, bytes)| serde_json::from_slice::<serde_json::Value>(bytes).unwrap());
-                let project = trusted
-                    .and_then(|trusted| Some(trusted["workspacePath"].as_str()?.to_owned()))
-                    .unwrap_or_default();
-                if !folder.ends_with("/subagents") {
-                    courses.extend(cursor::read(name, &project, bytes, rules));
+                let beside = json(files, &format!("{workspace}/.workspace-trusted"));
+                let named = wanted.named_like(workspace, rules);
+                let folder = beside["workspacePath"].as_str().unwrap_or(&named);
+                if !path.contains("/subagents/") {
+                    courses.extend(cursor::read(name, folder, bytes, rules));
                 }
             }
             Agent::Vscode => {
-                // The folder stands in `workspace.json`, which is the same in every test.
-                if folder.ends_with("/chatSessions") {
-                    courses.push(vscode::read(name, "/w/app", bytes, rules));
+                let workspace = path.split("/chatSessions/").next().unwrap();
+                let beside = json(files, &format!("{workspace}/workspace.json"));
+                let folder = records::text(&beside["folder"]);
+                if path.contains("/chatSessions/") {
+                    let folder = folder.strip_prefix("file://").unwrap_or_default();
+                    courses.push(vscode::read(name, folder, bytes, rules));
                 }
             }
             Agent::Copilot | Agent::OpenCode | Agent::OpenClaw | Agent::Devin => {
@@ -95,18 +129,37 @@ fn reference(agent: Agent, files: &[File], rules: Rules) -> Result<Vec<Seen>, Ab
             }
         }
     }
-    Ok(digests(courses, rules))
+    if agent == Agent::Cursor {
+        wanted.nearest(&mut courses, rules);
+    }
+    Ok(courses)
+}
+
+/// What stands in one of the files, nothing where it is not there.
+fn json(files: &[File], path: &str) -> serde_json::Value {
+    let found = files.iter().find(|(name, _)| name == path);
+    found.map_or(serde_json::Value::Null, |(_, bytes)| {
+        serde_json::from_slice(bytes).unwrap()
+    })
 }
 
 /// The files of a workspace of Cursor with one session.
 fn cursor_files(session: Vec<u8>) -> Vec<File> {
+    cursor_workspace("/w/app", "one", session)
+}
+
+/// The same of a folder and a session with this name.
+fn cursor_workspace(folder: &str, name: &str, session: Vec<u8>) -> Vec<File> {
+    let workspace = format!("projects/{}", folder.replace('/', "-").trim_matches('-'));
     vec![
         (
-            "projects/w-app/.workspace-trusted".to_owned(),
-            br#"{"workspacePath":"/w/app"}"#.to_vec(),
+            format!("{workspace}/.workspace-trusted"),
+            serde_json::json!({"workspacePath": folder})
+                .to_string()
+                .into_bytes(),
         ),
         (
-            "projects/w-app/agent-transcripts/one/one.jsonl".to_owned(),
+            format!("{workspace}/agent-transcripts/{name}/{name}.jsonl"),
             session,
         ),
     ]
@@ -127,11 +180,20 @@ fn vscode_files(session: Vec<u8>) -> Vec<File> {
 }
 
 /// What our reader says of them.
-fn ours(agent: Agent, files: &[File]) -> Vec<Seen> {
+fn ours(agent: Agent, files: &[File], wanted: &Wanted) -> Vec<Seen> {
     let mut home = Home::new();
     home.request.agents = vec![agent];
+    wanted.ask(&mut home.request);
     for (path, bytes) in files {
-        write(&home.folder.path().join(agent.id()).join(path), bytes);
+        let path = home.folder.path().join(agent.id()).join(path);
+        write(&path, bytes);
+        if agent == Agent::Cursor {
+            let written: Instant = WRITTEN.parse().unwrap();
+            let seconds = u64::try_from(written.as_second()).unwrap();
+            let written = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+            let file = std::fs::File::options().write(true).open(path).unwrap();
+            file.set_modified(written).unwrap();
+        }
     }
     let harvest = home.harvest();
     let mut seen: Vec<Seen> = harvest.sessions.iter().map(Seen::ours).collect();
@@ -149,7 +211,11 @@ fn ours(agent: Agent, files: &[File]) -> Vec<Seen> {
 fn real(agent: Agent) -> Vec<File> {
     let home = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../tests/fixtures/transcripts")
-        .join(agent.id());
+        .join(match agent {
+            // Its event logs are read before it, and the reference knows nothing of them.
+            Agent::Copilot => "copilot-database",
+            agent => agent.id(),
+        });
     let mut files = Vec::new();
     let mut folders: Vec<PathBuf> = vec![home.clone()];
     while let Some(folder) = folders.pop() {
@@ -169,15 +235,23 @@ fn real(agent: Agent) -> Vec<File> {
 }
 
 /// The agents whose rules are here and of which there are real files.
-const REAL: [Agent; 3] = [Agent::Claude, Agent::Codex, Agent::Pi];
+const REAL: [Agent; 5] = [
+    Agent::Claude,
+    Agent::Codex,
+    Agent::Copilot,
+    Agent::Pi,
+    Agent::OpenCode,
+];
 
 #[test]
 fn of_real_sessions_the_rules_with_our_differences_say_what_our_readers_say() {
+    let everything = Wanted::default();
     for agent in REAL {
         let files = real(agent);
-        let found = ours(agent, &files);
+        let found = ours(agent, &files, &everything);
         assert!(found.len() > 5, "{agent}: {}", found.len());
-        assert_eq!(reference(agent, &files, Rules::Ours).unwrap(), found);
+        let rules = reference(agent, &files, &everything, Rules::Ours);
+        assert_eq!(rules.unwrap(), found, "{agent}");
     }
 }
 
@@ -194,11 +268,13 @@ fn shown(said: &Result<Vec<Seen>, Aborts>, show: fn(&Seen) -> String) -> String 
 }
 
 /// Compares with `table.md`, or writes it when `SKILLOPT_WRITE_PAGES` is set.
+#[cfg(unix)]
 #[test]
 fn every_difference_is_one_and_is_in_the_table() {
-    let everything = REAL.map(|agent| {
+    let everything = Wanted::default();
+    let found_in_real_files = REAL.map(|agent| {
         let files = real(agent);
-        let all = reference(agent, &files, Rules::Ours);
+        let all = reference(agent, &files, &everything, Rules::Ours);
         (agent, files, all)
     });
     let mut table = "# Where our readers differ from the reference\n\n\
@@ -216,28 +292,33 @@ fn every_difference_is_one_and_is_in_the_table() {
                 wrong.push(format!("{difference:?}: {what}"));
             }
         };
+        let Some(shows) = example(difference) else {
+            must(false, "has no example".to_owned());
+            continue;
+        };
         let Example {
             agent,
             files,
+            wanted,
             show,
             reference: theirs,
             ours: expected,
-        } = example(difference);
-        let found = Ok(ours(agent, &files));
+        } = shows;
+        let found = Ok(ours(agent, &files, &wanted));
         let said = shown(&found, show);
         must(said == expected, format!("we say {said}"));
-        let all = reference(agent, &files, Rules::Ours);
+        let all = reference(agent, &files, &wanted, Rules::Ours);
         must(all == found, format!("{all:?} by the rules, we {found:?}"));
-        let page = shown(&reference(agent, &files, Rules::Reference), show);
+        let page = shown(&reference(agent, &files, &wanted, Rules::Reference), show);
         must(page == theirs, format!("the page says {page}"));
-        let without = reference(agent, &files, Rules::OursBut(difference));
+        let without = reference(agent, &files, &wanted, Rules::OursBut(difference));
         must(without != found, "makes no difference".to_owned());
 
         let row = difference.row();
-        let occurs: BTreeSet<&str> = everything
+        let occurs: BTreeSet<&str> = found_in_real_files
             .iter()
             .filter(|(agent, files, all)| {
-                reference(*agent, files, Rules::OursBut(difference)) != *all
+                reference(*agent, files, &everything, Rules::OursBut(difference)) != *all
             })
             .map(|(agent, ..)| agent.title())
             .collect();
@@ -275,41 +356,87 @@ fn every_difference_is_one_and_is_in_the_table() {
     );
 }
 
+/// What is wanted of sessions in `/w/app` and beside it.
+fn any_wanted() -> impl Strategy<Value = Wanted> {
+    // None of these is the path of a folder on Windows.
+    let projects = if cfg!(unix) {
+        &["", "/w/app", "/w", "/w/app/ui", "/w/other"][..]
+    } else {
+        &[""]
+    };
+    let since = prop_oneof![3 => Just(None), 1 => (0_usize..40).prop_map(Some)];
+    (select(projects.to_vec()), since).prop_map(|(project, since)| Wanted {
+        project: project.to_owned(),
+        since: since.map(|minute| made::minute(minute).parse().unwrap()),
+    })
+}
+
+/// Both say the same of what is wanted of some files.
+fn agree(agent: Agent, files: &[File], wanted: &Wanted) -> Result<(), TestCaseError> {
+    let rules = reference(agent, files, wanted, Rules::Ours).unwrap();
+    prop_assert_eq!(rules, ours(agent, files, wanted));
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn of_any_session_of_claude_code_both_say_the_same(made in made::claude()) {
+    fn of_any_session_of_claude_code_both_say_the_same(
+        made in made::claude(),
+        wanted in any_wanted(),
+    ) {
         let files = vec![("projects/-w-app/a.jsonl".to_owned(), made.0)];
-        let rules = reference(Agent::Claude, &files, Rules::Ours).unwrap();
-        prop_assert_eq!(rules, ours(Agent::Claude, &files));
+        agree(Agent::Claude, &files, &wanted)?;
     }
 
     #[test]
-    fn of_any_session_of_codex_both_say_the_same(made in made::codex_session()) {
+    fn of_any_session_of_codex_both_say_the_same(
+        made in made::codex_session(),
+        wanted in any_wanted(),
+    ) {
         let files = vec![(format!("archived_sessions/{CODEX_NAME}.jsonl"), made.0)];
-        let rules = reference(Agent::Codex, &files, Rules::Ours).unwrap();
-        prop_assert_eq!(rules, ours(Agent::Codex, &files));
+        agree(Agent::Codex, &files, &wanted)?;
     }
 
     #[test]
-    fn of_any_session_of_cursor_both_say_the_same(made in made::cursor_session()) {
-        let files = cursor_files(made.0);
-        let rules = reference(Agent::Cursor, &files, Rules::Ours).unwrap();
-        prop_assert_eq!(rules, ours(Agent::Cursor, &files));
+    fn of_any_session_of_cursor_both_say_the_same(
+        made in made::cursor_session(),
+        wanted in any_wanted(),
+    ) {
+        agree(Agent::Cursor, &cursor_files(made.0), &wanted)?;
     }
 
     #[test]
-    fn of_any_session_of_copilot_chat_both_say_the_same(made in made::vscode_session()) {
-        let files = vscode_files(made.0);
-        let rules = reference(Agent::Vscode, &files, Rules::Ours).unwrap();
-        prop_assert_eq!(rules, ours(Agent::Vscode, &files));
+    fn of_any_session_of_copilot_chat_both_say_the_same(
+        made in made::vscode_session(),
+        wanted in any_wanted(),
+    ) {
+        agree(Agent::Vscode, &vscode_files(made.0), &wanted)?;
     }
 
     #[test]
-    fn of_any_session_of_pi_both_say_the_same(made in made::pi_session()) {
+    fn of_any_session_of_pi_both_say_the_same(
+        made in made::pi_session(),
+        wanted in any_wanted(),
+    ) {
         let files = vec![(format!("{PI_NAME}.jsonl"), made.0)];
-        let rules = reference(Agent::Pi, &files, Rules::Ours).unwrap();
-        prop_assert_eq!(rules, ours(Agent::Pi, &files));
+        agree(Agent::Pi, &files, &wanted)?;
+    }
+
+    #[test]
+    fn of_any_database_of_opencode_both_say_the_same(
+        made in made_rows::opencode(),
+        wanted in any_wanted(),
+    ) {
+        agree(Agent::OpenCode, &[made.file()], &wanted)?;
+    }
+
+    #[test]
+    fn of_any_database_of_copilot_cli_both_say_the_same(
+        made in made_rows::copilot(),
+        wanted in any_wanted(),
+    ) {
+        agree(Agent::Copilot, &[made.file()], &wanted)?;
     }
 }

@@ -101,7 +101,10 @@ fn tell(entry: &Value, course: &mut Course, rules: Rules) {
     let id = format!("{} {at}", text(&entry["id"]));
     let words = flat(&message["content"], |_| true);
     match text(&message["role"]) {
-        "user" if is_programs(&words, rules) => course.items.push(Item::Program),
+        "user" if is_programs(&words, rules) => course.items.push(Item::Program {
+            id: String::new(),
+            place: course.place.clone(),
+        }),
         "user" => course.items.push(Item::Prompt {
             id,
             at,

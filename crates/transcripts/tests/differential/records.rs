@@ -1,6 +1,7 @@
 //! Lines as both read them (§3.1).
 
 use serde_json::Value;
+use skillopt_core::Instant;
 
 use crate::difference::Difference::BrokenLine;
 use crate::difference::Rules;
@@ -30,6 +31,11 @@ pub(crate) fn records(bytes: &[u8], rules: Rules) -> Result<Vec<Value>, Aborts> 
 /// The text of a value, or none.
 pub(crate) fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
+}
+
+/// A moment. One without an offset is in UTC.
+pub(crate) fn moment(text: &str) -> Option<Instant> {
+    text.parse().or_else(|_| format!("{text}Z").parse()).ok()
 }
 
 /// Text flattening: a string, or the text blocks of a list, with line ends between them.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use skillopt_core::Instant;
 
-use crate::course::{Course, Filters, Item, Place};
+use crate::course::{Compared, Course, Filters, Item, Place};
 use crate::difference::Difference::{NoExtension, SkillsAndFiles, TakenAway, Unasked};
 use crate::difference::Rules;
 use crate::records::text;
@@ -30,6 +30,8 @@ pub(crate) fn read(name: &str, folder: &str, bytes: &[u8], rules: Rules) -> Cour
         },
         redacts: true,
         filters: Filters::Both,
+        must_name_folder: true,
+        compared: Compared::Moments,
         ..Course::default()
     };
     let requests = log.state["requests"].as_array().into_iter().flatten();
@@ -156,7 +158,10 @@ fn tell(request: &Value, course: &mut Course, rules: Rules) {
     let asked = moment(&request["timestamp"]);
     let completed = moment(&request["modelState"]["completedAt"]);
     course.items.push(if programs {
-        Item::Program
+        Item::Program {
+            id: String::new(),
+            place: course.place.clone(),
+        }
     } else {
         Item::Prompt {
             id: text(&request["requestId"]).to_owned(),

@@ -13,11 +13,7 @@ fn with_tools(n: u32) -> Ask {
     let mut ask = attempt(n);
     if let Subject::Attempt { task, .. } = &mut ask.subject {
         task.tools = ["search", "ci.status"]
-            .map(|name| Tool {
-                name: name.into(),
-                description: String::new(),
-                result: format!("Result of {name}."),
-            })
+            .map(|name| Tool::new(name, format!("Result of {name}.")))
             .to_vec();
     }
     ask

@@ -1,4 +1,4 @@
-//! Those of the other agents.
+//! Those of the other agents whose sessions are files.
 
 use serde_json::{Value, json};
 use skillopt_core::agent::Agent;
@@ -7,6 +7,7 @@ use super::{Example, branch, files, finals, prompts, session, signals, skills, t
 use crate::course::Seen;
 use crate::difference::Difference;
 use crate::made::{codex, codex_file, minute, pi_file, vscode_file, vscode_request};
+use crate::wanted::Wanted;
 use crate::{CODEX_NAME, PI_NAME, vscode_files};
 
 fn response(role: &str, words: &str) -> Value {
@@ -20,7 +21,7 @@ fn event(payload: Value) -> Value {
     codex("event_msg", payload)
 }
 
-pub(super) fn of_codex(difference: Difference) -> Example {
+pub(super) fn of_codex(difference: Difference) -> Option<Example> {
     let meta = |more: Value| {
         let mut meta = json!({"id": "thread", "cwd": "/w/app"});
         for (key, value) in more.as_object().into_iter().flatten() {
@@ -134,22 +135,23 @@ pub(super) fn of_codex(difference: Difference) -> Example {
             "Rename it",
             "no session",
         ),
-        other => unreachable!("{other:?} is not Codex's"),
+        _ => return None,
     };
     let folder = match difference {
         Difference::LiveSessions => "sessions/2026/01/05",
         _ => "archived_sessions",
     };
-    Example {
+    Some(Example {
         agent: Agent::Codex,
         files: vec![(format!("{folder}/{CODEX_NAME}.jsonl"), codex_file(&records))],
+        wanted: Wanted::default(),
         show,
         reference,
         ours,
-    }
+    })
 }
 
-pub(super) fn of_pi(difference: Difference) -> Example {
+pub(super) fn of_pi(difference: Difference) -> Option<Example> {
     let message = |role: &str, words: &str| {
         json!({"type": "message", "message": {"role": role,
             "content": [{"type": "text", "text": words}]}})
@@ -211,22 +213,26 @@ pub(super) fn of_pi(difference: Difference) -> Example {
             "edit",
             "",
         ),
-        other => unreachable!("{other:?} is not Pi's"),
+        _ => return None,
     };
     let mut bytes = pi_file(&entries);
     if difference == Difference::OneBadLine {
         bytes.extend_from_slice(b"{\"type\":\"mess");
     }
-    Example {
+    Some(Example {
         agent: Agent::Pi,
         files: vec![(format!("{PI_NAME}.jsonl"), bytes)],
+        wanted: Wanted::default(),
         show,
         reference,
         ours,
-    }
+    })
 }
 
-pub(super) fn of_vscode(difference: Difference) -> Example {
+pub(super) fn of_vscode(difference: Difference) -> Option<Example> {
+    if !matches!(difference, Difference::NoExtension | Difference::TakenAway) {
+        return None;
+    }
     let mut first = vscode_request(1, "Rename it", "GitHub.copilot-chat");
     if difference == Difference::NoExtension {
         first["agent"] = json!({});
@@ -237,11 +243,12 @@ pub(super) fn of_vscode(difference: Difference) -> Example {
         json!({"kind": 2, "k": ["requests"], "v": [first]}),
         json!({"kind": 2, "k": ["requests"], "v": [second], "i": from}),
     ];
-    Example {
+    Some(Example {
         agent: Agent::Vscode,
         files: vscode_files(vscode_file(&log)),
+        wanted: Wanted::default(),
         show: prompts,
         reference: "Rename it to x",
         ours: "Rename it, Rename it to x",
-    }
+    })
 }
