@@ -419,7 +419,7 @@ async fn last_night(context: &skillopt_sleep::Context) -> Result<Option<Finding>
     let problem = error.problem();
     Ok(Some(Finding {
         health: Health::Bad,
-        code: problem.code.clone(),
+        code: problem.code.to_string(),
         message: format!("{} Nothing was changed since.", found.message),
         guidance: format!(
             "{} `skillopt backend test` asks now whether the models answer.",
