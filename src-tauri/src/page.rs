@@ -23,6 +23,8 @@ const ARRIVES: Duration = Duration::from_secs(30);
 /// The lives of one page.
 #[derive(Debug, Default)]
 struct Lives {
+    /// Its first words have come.
+    begun: bool,
     /// Since when it is there.
     since: Option<Instant>,
     /// How often it died in a row.
@@ -30,12 +32,18 @@ struct Lives {
 }
 
 impl Lives {
-    fn arrived(&mut self, now: Instant) {
-        self.since = Some(now);
+    /// Takes in how far it is. That of a page that dies is finished, too: before it has begun.
+    fn is_at(&mut self, event: LoadEvent, now: Instant) {
+        match event {
+            LoadEvent::Committed => self.begun = true,
+            LoadEvent::Finished if self.begun => self.since = Some(now),
+            _ => {}
+        }
     }
 
     /// Takes in a death; whether the page is to be loaded again.
     fn again(&mut self, now: Instant) -> bool {
+        self.begun = false;
         let was_well = |since| now.duration_since(since) >= WELL;
         if self.since.take().is_some_and(was_well) {
             self.deaths = 0;
@@ -63,16 +71,16 @@ pub(crate) fn watch(window: &WebviewWindow) -> tauri::Result<()> {
         });
         let here = Rc::clone(&lives);
         view.connect_load_changed(move |_, event| {
-            if event == LoadEvent::Finished {
-                here.borrow_mut().arrived(Instant::now());
-            }
+            here.borrow_mut().is_at(event, Instant::now());
         });
         view.connect_web_process_terminated(move |view, _| {
             let again = lives.borrow_mut().again(Instant::now());
-            match &*address.borrow() {
+            // Not borrowed any more when the view says that it goes there.
+            let address = address.borrow().clone();
+            match address {
                 Some(address) if again => {
                     wait(view, &lives);
-                    view.load_uri(address);
+                    view.load_uri(&address);
                 }
                 Some(_) | None => give_up(&of),
             }
@@ -111,15 +119,21 @@ fn give_up(window: &WebviewWindow) {
 mod tests {
     use super::*;
 
+    fn arrive(page: &mut Lives, now: Instant) {
+        page.is_at(LoadEvent::Committed, now);
+        page.is_at(LoadEvent::Finished, now);
+    }
+
     #[test]
     fn a_page_that_dies_again_and_again_is_given_up() {
         let start = Instant::now();
         let mut page = Lives::default();
-        page.arrived(start);
+        arrive(&mut page, start);
         assert!(page.again(start));
-        page.arrived(start);
+        arrive(&mut page, start);
         assert!(page.again(start + WELL / 2));
-        // Not even there.
+        // This one is not even there: it is finished, as it is said of one that dies.
+        page.is_at(LoadEvent::Finished, start);
         assert!(page.again(start + WELL * 9));
         assert!(!page.again(start + WELL * 9));
     }
@@ -129,7 +143,7 @@ mod tests {
         let start = Instant::now();
         let mut page = Lives::default();
         for hour in 1..9 {
-            page.arrived(start);
+            arrive(&mut page, start);
             assert!(page.again(start + WELL * hour), "{hour}");
         }
     }

@@ -62,7 +62,7 @@ pub(crate) fn run(first: Place, attached: bool) -> ExitCode {
         })
         .setup(move |app| {
             show(app.handle(), &first)?;
-            if attached {
+            if app.state::<Attached>().0 {
                 listen_to_the_tray(app.handle().clone());
             }
             tell_of_changes(app.handle().clone(), shell);

@@ -112,14 +112,15 @@ pub async fn purge(app: &App, input: PurgeInput) -> Result<Purged, Problem> {
     plan.notes.extend(scheduled.iter().map(|root| {
         let root = root.display();
         let message = format!("The line of {root} in your crontab goes as well.");
-        Note::new("crontab_line_goes", root, message)
+        Note::new("crontab_line_goes", &root, message)
     }));
     if what == store_data::Purge::Everything {
         let folder = app.paths.config.display();
         let message = format!(
             "Your settings in {folder} and the keys in the keyring stay, and an empty database."
         );
-        plan.notes.push(Note::new("settings_stay", folder, message));
+        plan.notes
+            .push(Note::new("settings_stay", &folder, message));
     }
     if matches!(
         what,
@@ -130,7 +131,7 @@ pub async fn purge(app: &App, input: PurgeInput) -> Result<Purged, Problem> {
     ) {
         plan.notes.push(Note::new(
             "transcripts_read_again",
-            "",
+            &"",
             "What is remembered of transcripts goes for every project; they are read again.",
         ));
     }
@@ -147,7 +148,7 @@ pub async fn purge(app: &App, input: PurgeInput) -> Result<Purged, Problem> {
             let root = root.display();
             let message = format!("The line of {root} in your crontab is still there. {problem}");
             plan.notes
-                .push(Note::new("crontab_line_stays", root, message));
+                .push(Note::new("crontab_line_stays", &root, message));
         }
     }
     Ok(Purged {
@@ -202,7 +203,7 @@ fn handoffs_elsewhere(app: &App, what: &store_data::Purge) -> Result<Vec<Note>, 
             let message = format!(
                 "Hand-off files beside {folder} were placed there by models.handoff_dir and stay."
             );
-            notes.push(Note::new("handoff_stays", folder, message));
+            notes.push(Note::new("handoff_stays", &folder, message));
         }
     }
     Ok(notes)

@@ -74,6 +74,10 @@ fn windows_end_with_a_tray_that_is_killed_though_their_screen_hangs() {
     screen.wait_for_window("Settings – SkillOpt");
     let windows = windows_of(app.0.id());
     screen.hang();
+    // To open another one they wait for the screen, and hear nothing any more.
+    let mut second = person.start_on(&session, &screen, &["--open", "overview"]);
+    assert_eq!(second.wait(), 0);
+    std::thread::sleep(Duration::from_secs(1));
     app.signal("KILL");
     app.wait();
     wait_for_end_of(windows);

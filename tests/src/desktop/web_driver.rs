@@ -112,6 +112,10 @@ impl WebDriver {
     fn post(&self, path: &str, body: &Value) -> Value {
         let body = body.to_string();
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("the driver");
+        // One that hangs, as before a window that does not come, would say nothing until the test is ended.
+        stream
+            .set_read_timeout(Some(super::PATIENCE))
+            .expect("a limit");
         write!(
             stream,
             "POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",

@@ -68,7 +68,7 @@ pub struct Note {
 
 impl Note {
     /// A note about a folder or a number; the sentence names it itself.
-    pub fn new(code: &str, about: impl ToString, message: impl Into<String>) -> Self {
+    pub fn new(code: &str, about: &impl ToString, message: impl Into<String>) -> Self {
         Self {
             code: code.to_owned(),
             about: about.to_string(),
@@ -112,14 +112,14 @@ pub fn plan_purge(store: &Store, paths: &Paths, what: &Purge) -> Result<PurgePla
     if dirs.contains(&paths.copies()) {
         notes.push(Note::new(
             "copies_go",
-            "",
+            &"",
             "Earlier copies of the database go as well; they hold the same.",
         ));
     }
     if !files.is_empty() {
         notes.push(Note::new(
             "log_goes",
-            "",
+            &"",
             "The log of the app and of its nights goes as well; it holds words of every project.",
         ));
     }
@@ -147,7 +147,7 @@ pub fn plan_purge(store: &Store, paths: &Paths, what: &Purge) -> Result<PurgePla
     if standing > 0 {
         notes.push(Note::new(
             "adopted_stay",
-            standing,
+            &standing,
             format!("{standing} adopted documents cannot be rolled back afterwards; they stay as they are."),
         ));
     }
@@ -306,7 +306,7 @@ fn project_folders(
             dirs.push(dir);
         } else {
             let message = format!("{} is inside the project and stays.", dir.display());
-            notes.push(Note::new("staging_stays", dir.display(), message));
+            notes.push(Note::new("staging_stays", &dir.display(), message));
         }
     }
     for adoption in texts("SELECT CAST(id AS TEXT) FROM adoption WHERE project = ?1 ORDER BY id")? {
