@@ -133,6 +133,14 @@ impl Survey {
             .map(|facts| (facts.project.id.as_str(), facts.due_slot()))
     }
 
+    /// The projects that nobody works on.
+    pub(super) fn idle(&self) -> impl Iterator<Item = &str> {
+        self.projects
+            .iter()
+            .filter(|facts| facts.running.is_none() && facts.holder.is_none())
+            .map(|facts| facts.project.id.as_str())
+    }
+
     /// Projects whose night waits for answers of a person or another program.
     pub(super) fn waiting_for_answers(&self) -> impl Iterator<Item = &Project> {
         self.projects
