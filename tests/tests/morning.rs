@@ -220,6 +220,20 @@ fn a_subset_says_that_it_is_untested_and_can_be_tested_first() {
     assert_eq!(home.skill().exists(), decision["accepted"] == true);
     assert_eq!(tested["ok"], decision["accepted"]);
     assert_eq!(ran.code, if decision["accepted"] == true { 0 } else { 2 });
+    // It stands among the nights with what its verdict rests on.
+    let shown = home.run(&["night", "show", "--json"]).json();
+    assert_eq!(shown["kind"], "revalidation");
+    assert_eq!(shown["report"]["decisions"], tested["validated"]);
+    let evidence = &shown["evidence"][0];
+    assert_eq!(evidence["target"], "claude");
+    for delta in decision["deltas"].as_array().unwrap() {
+        let task = delta["task"].as_str().unwrap();
+        assert!(evidence["requests"][task].is_string(), "{shown}");
+        for side in ["before", "after"] {
+            let reply = &evidence["replies"][task][side]["text"];
+            assert_ne!(reply.as_str().unwrap_or_default(), "", "{side}: {shown}");
+        }
+    }
 }
 
 #[test]

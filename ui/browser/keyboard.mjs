@@ -234,20 +234,21 @@ async function setsUpAProject(chrome, url) {
   // A model server that was found works with one click: its address and model come with it.
   await page.getByRole('radio', { name: /qwen3:8b/ }).check();
   await page.getByRole('button', { name: 'Test openai_compatible' }).click();
-  await shows(page, '.chip', 'It works.');
+  await shows(page, '.chip', 'Works: ');
   // Another one needs a key, which is kept here.
   await page.getByRole('radio', { name: /^minimax/ }).check();
   await page.getByLabel('Key for minimax').fill('made-up');
   await page.getByRole('button', { name: 'Store' }).click();
   await page.getByLabel('Key for minimax').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Test minimax' }).click();
-  await shows(page, '.chip', 'It works.');
+  await shows(page, '.chip', 'Works: MiniMax-M2 in 1.8 s');
+  await shows(page, 'li', '31 tokens in, 1 out');
   await page.getByRole('radio', { name: /^claude/ }).check();
   await shows(page, '.note', 'Nights run Claude Code by themselves');
   await page.getByRole('button', { name: 'I agree that nights ask claude by themselves' }).click();
   await shows(page, '.chip', 'You have agreed.');
   await page.getByRole('button', { name: 'Test claude' }).click();
-  await shows(page, '.chip', 'It works.');
+  await shows(page, '.chip', 'Works: haiku in 1.8 s');
   await page.getByRole('button', { name: 'Next' }).click();
   await page.getByLabel('Calls per night', { exact: true }).fill('-1');
   await page.getByRole('button', { name: 'Next' }).click();

@@ -10,9 +10,11 @@ const SCREENS = [
   ['#/review/20261128-031655', 'usual'],
   ['#/night/42', 'usual'],
   ['#/night/44', 'running'],
+  ['#/night/38', 'usual'],
   ['#/project/p-7f3a91c2', 'usual'],
   ['#/handoff/p-1b88e0d4', 'usual'],
   ['#/settings', 'usual'],
+  ['#/settings', 'unagreed'],
   ['#/first-run', 'empty'],
 ];
 

@@ -1,4 +1,5 @@
 // Drives the built window in Chromium. `SKILLOPT_WRITE_PAGES=1` writes docs/images/.
+import { answering } from './answering.mjs';
 import { bundle } from './bundle.mjs';
 import { frames } from './frames.mjs';
 import { hostile } from './hostile.mjs';
@@ -16,6 +17,7 @@ const steps = {
   settings,
   manners,
   newcomer,
+  answering,
   hostile,
   frames,
   screens: (chrome, url) => screens(chrome, url, Boolean(process.env.SKILLOPT_WRITE_PAGES)),

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skillopt_core::Problem;
+use skillopt_core::agent::Agent;
+use skillopt_core::gate::Decision;
 use skillopt_sleep::evidence::Evidence;
 use skillopt_sleep::replies::{self, Replies};
 use skillopt_sleep::report::TargetReport;
@@ -14,7 +16,7 @@ use skillopt_store::attempts::{self, Spend};
 use skillopt_store::nights::{self, Night, Outcome, State};
 use skillopt_store::orders::{self, Order};
 use skillopt_store::stages::{self, Stage};
-use skillopt_store::{Connection, Fault, Tx, calls, events, locks};
+use skillopt_store::{Connection, Fault, Tx, calls, events, locks, proposals};
 
 use crate::context::App;
 use crate::shell;
@@ -138,7 +140,10 @@ pub struct Shown {
     #[serde(flatten)]
     pub night: NightRow,
     /// Its report, once it ended.
-    #[cfg_attr(feature = "typescript", ts(type = "Partial<NightReport> | null"))]
+    #[cfg_attr(
+        feature = "typescript",
+        ts(type = "Partial<NightReport & { decisions: Array<[Agent, Decision]> }> | null")
+    )]
     pub report: Option<Value>,
     /// Its stages with the number of calls by state.
     pub stages: Vec<StageRow>,
@@ -156,7 +161,7 @@ pub struct Shown {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TargetEvidence {
-    /// Id of the target.
+    /// Id of the target; of a test of chosen rules its agent, whose documents were compared together.
     pub target: String,
     /// The requests of the tasks it was compared on, redacted, by id.
     pub requests: BTreeMap<String, String>,
@@ -235,27 +240,66 @@ pub async fn show(app: &App, input: ShowInput) -> Result<Box<Shown>, Problem> {
 
 /// What the verdicts of a night rest on: nothing before it ended, and nothing where nothing was compared.
 fn evidence(db: &Connection, night: &Night) -> Result<Vec<TargetEvidence>, Fault> {
+    if night.kind == nights::Kind::Revalidation {
+        return evidence_of_test(db, night);
+    }
     let mut found = Vec::new();
     for target in targets(night.report.as_ref()) {
         let Some(decision) = target.decision else {
             continue;
         };
-        let held_out: Vec<&str> = decision
-            .deltas
-            .iter()
-            .map(|delta| delta.task.as_str())
-            .collect();
-        let evidence = Evidence::of(db, night.id, &night.project, &held_out)?;
         found.push(TargetEvidence {
             target: target.id,
-            requests: held_out
-                .into_iter()
-                .filter_map(|task| Some((task.to_owned(), evidence.request(task)?.to_owned())))
-                .collect(),
+            requests: requests(db, night.id, &night.project, &decision)?,
             replies: replies::of(db, night.id, target.agent, target.kind)?,
         });
     }
     Ok(found)
+}
+
+/// What the verdicts of a test of chosen rules rest on: the held-out tasks of the night that proposed them.
+fn evidence_of_test(db: &Connection, test: &Night) -> Result<Vec<TargetEvidence>, Fault> {
+    let proposal = match test.pins["proposal"].as_str() {
+        Some(id) => proposals::get(db, id)?,
+        None => None,
+    };
+    let Some(proposal) = proposal else {
+        return Ok(Vec::new());
+    };
+    let decisions: Vec<(Agent, Decision)> = test
+        .report
+        .as_ref()
+        .and_then(|report| Vec::deserialize(&report["decisions"]).ok())
+        .unwrap_or_default();
+    decisions
+        .into_iter()
+        .map(|(agent, decision)| {
+            Ok(TargetEvidence {
+                target: agent.to_string(),
+                requests: requests(db, proposal.night, &test.project, &decision)?,
+                replies: replies::of_test(db, proposal.night, test.id, agent)?,
+            })
+        })
+        .collect()
+}
+
+/// The requests of the tasks that were compared, redacted, by id.
+fn requests(
+    db: &Connection,
+    night: i64,
+    project: &str,
+    decision: &Decision,
+) -> Result<BTreeMap<String, String>, Fault> {
+    let held_out: Vec<&str> = decision
+        .deltas
+        .iter()
+        .map(|delta| delta.task.as_str())
+        .collect();
+    let evidence = Evidence::of(db, night, project, &held_out)?;
+    Ok(held_out
+        .into_iter()
+        .filter_map(|task| Some((task.to_owned(), evidence.request(task)?.to_owned())))
+        .collect())
 }
 
 /// The documents in the report of a night that ended; none of a report that this version cannot read.

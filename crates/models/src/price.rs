@@ -115,20 +115,34 @@ pub enum Basis {
 pub struct Prices {
     /// What the user says any model costs.
     pub given: Option<Price>,
+    /// What all of them are in, for example `USD`: as the user's table says, else as the built-in one.
+    pub currency: String,
     own: Vec<Row>,
     listed: Vec<Row>,
+    /// The prices of `listed` are in another currency, and say nothing in this one.
+    listed_elsewhere: bool,
 }
 
 impl Prices {
-    /// The built-in table and, before it, that of `folder` if there is one.
+    /// The built-in table and, before it, that of `folder` if there is one. Prices in another currency than that
+    /// one's are no prices here.
     ///
     /// # Errors
     /// `prices_broken`, with the file.
     pub fn load(folder: &Path) -> Result<Self, Problem> {
+        let own = table::own(folder)?;
+        let listed = table::built_in()?;
+        let of_another_currency = !own.currency.is_empty() && own.currency != listed.currency;
         Ok(Self {
             given: None,
-            own: table::own(folder)?,
-            listed: table::built_in()?,
+            currency: if of_another_currency {
+                own.currency
+            } else {
+                listed.currency
+            },
+            own: own.model,
+            listed: listed.model,
+            listed_elsewhere: of_another_currency,
         })
     }
 
@@ -153,13 +167,18 @@ impl Prices {
         if backend.local() {
             return Some((Price::FREE, Basis::Local));
         }
-        if let Some(row) = rows_of(&self.listed, &model) {
+        let listed = if self.listed_elsewhere {
+            &[]
+        } else {
+            self.listed.as_slice()
+        };
+        if let Some(row) = rows_of(listed, &model) {
             return Some((row.price(), Basis::Listed(row.as_of.clone())));
         }
         let dearest = self
             .own
             .iter()
-            .chain(&self.listed)
+            .chain(listed)
             .map(Row::price)
             .reduce(|a, b| Price {
                 input: a.input.max(b.input),
@@ -313,5 +332,25 @@ mod tests {
         );
         assert_eq!(of(&prices, "a", false).1, Basis::Own);
         assert_eq!(Price::given(0.0, f64::NAN), None);
+    }
+
+    #[test]
+    fn prices_in_another_currency_are_none_here() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Prices::load(folder.path()).unwrap().currency, "USD");
+        let row = "[[model]]\nnames = [\"a\"]\ninput = 1.0\noutput = 2.0\nas_of = \"2026-01-01\"\n";
+        let with = |currency: &str| {
+            let table = format!("currency = \"{currency}\"\n{row}");
+            skillopt_store::files::write_private(&folder.path().join(FILE), table.as_bytes())
+                .unwrap();
+            Prices::load(folder.path()).unwrap()
+        };
+        let listed = |prices: &Prices| prices.of(&Named("gpt-4o", false)).unwrap();
+        assert!(matches!(listed(&with("usd")).1, Basis::Listed(_)));
+        let euros = with(" eur ");
+        assert_eq!(euros.currency, "EUR");
+        // So many dollars are not so many euros: it counts as the dearest that has a price in euros.
+        assert_eq!(listed(&euros), (Price::flat(1.0, 2.0), Basis::Dearest));
+        assert!(euros.context_of("gpt-4o").is_some());
     }
 }

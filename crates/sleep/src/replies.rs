@@ -53,14 +53,35 @@ pub fn of(
     } else {
         format!("{agent}/baseline/scored")
     };
+    Ok(both(
+        scored(db, night, &before)?,
+        scored(db, night, &trial(kind))?,
+    ))
+}
+
+/// The replies of a test of chosen rules, by the task's id: those of the night that proposed the rules, and those
+/// under what the chosen ones make of the documents. Empty once they have expired.
+pub fn of_test(
+    db: &Connection,
+    proposed_in: i64,
+    test: i64,
+    agent: Agent,
+) -> Result<BTreeMap<String, Replies>, Fault> {
+    Ok(both(
+        scored(db, proposed_in, &format!("{agent}/baseline/scored"))?,
+        scored(db, test, &format!("{agent}/chosen/scored"))?,
+    ))
+}
+
+fn both(before: Vec<(String, Reply)>, after: Vec<(String, Reply)>) -> BTreeMap<String, Replies> {
     let mut replies: BTreeMap<String, Replies> = BTreeMap::new();
-    for (task, reply) in scored(db, night, &before)? {
+    for (task, reply) in before {
         replies.entry(task).or_default().before = Some(reply);
     }
-    for (task, reply) in scored(db, night, &trial(kind))? {
+    for (task, reply) in after {
         replies.entry(task).or_default().after = Some(reply);
     }
-    Ok(replies)
+    replies
 }
 
 /// The replies of a pass by task; none once they have expired.

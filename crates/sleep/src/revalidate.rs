@@ -85,6 +85,8 @@ fn begin(context: &Context, pins: &serde_json::Value) -> Result<i64, Problem> {
         if let Some(open) = nights::open(tx, project, Kind::Revalidation)? {
             if &open.pins == pins {
                 nights::resume(tx, open.id)?;
+                // What it was told before it stopped does not stop it again.
+                orders::handled(tx, open.id)?;
                 return Ok(open.id);
             }
             nights::end(

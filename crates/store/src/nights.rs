@@ -248,19 +248,7 @@ pub fn resume(tx: &Tx<'_>, night: i64) -> Result<usize, Fault> {
         return Err(ended(night));
     }
     if found.state == State::Running {
-        let last: At = tx.query_row(
-            "SELECT max(resumed_at,
-                (SELECT coalesce(max(max(started_at, coalesce(ended_at, 0))), 0) FROM attempt WHERE night = ?1),
-                (SELECT coalesce(max(at), 0) FROM event WHERE night = ?1))
-             FROM night WHERE id = ?1",
-            [night],
-            |row| row.get(0),
-        )?;
-        add_activity(
-            tx,
-            &found,
-            Duration::from_micros(elapsed_us(found.resumed_at, last.0)),
-        )?;
+        add_activity_of_the_dead(tx, &found)?;
     }
     if found.kind == Kind::Run {
         scheduled::forget_refusal(tx, &found.project)?;
@@ -328,6 +316,32 @@ pub fn stop(
         (night, outcome, reason, until.map(At), At(tx.now())),
     )?;
     Ok(())
+}
+
+/// The running tests and rehearsals of a project. When the caller holds the project's lock, their processes have
+/// died: a [`Kind::Run`] is gone on with by the next one, and nothing goes on with these by itself.
+pub fn left_running(db: &Connection, project: &str) -> Result<Vec<i64>, Fault> {
+    let mut rows = db.prepare_cached(
+        "SELECT id FROM night WHERE project = ?1 AND state = 'running' AND kind IN ('dry_run', 'revalidation') ORDER BY id",
+    )?;
+    Ok(rows
+        .query_map([project], |row| row.get(0))?
+        .collect::<Result<_, _>>()?)
+}
+
+/// The night of a process that has died stops, and can go on later. It was at work until its last sign of
+/// life, as for [`resume`]. The caller holds the project's lock. Error: `night_unknown`.
+pub fn abandon(tx: &Tx<'_>, night: i64, reason: &str) -> Result<(), Fault> {
+    let found = required(tx, night)?;
+    if found.state != State::Running {
+        return Ok(());
+    }
+    add_activity_of_the_dead(tx, &found)?;
+    tx.execute(
+        "UPDATE night SET state = 'stopped', outcome = ?2, reason = ?3, until = NULL, ended_at = ?4 WHERE id = ?1",
+        (night, Outcome::Interrupted, reason, last_sign_of_life(tx, night)?),
+    )?;
+    crate::attempts::forget_started(tx, night).map(|_| ())
 }
 
 /// The night is over. Error: `night_ended` when it already was.
@@ -418,6 +432,25 @@ fn add_activity(tx: &Tx<'_>, night: &Night, worked: Duration) -> Result<(), Faul
         (night.id, Count(worked)),
     )?;
     Ok(())
+}
+
+/// Counts what a process that has died was at work on a night.
+fn add_activity_of_the_dead(tx: &Tx<'_>, night: &Night) -> Result<(), Fault> {
+    let last = last_sign_of_life(tx, night.id)?;
+    let worked = Duration::from_micros(elapsed_us(night.resumed_at, last.0));
+    add_activity(tx, night, worked)
+}
+
+/// The last thing a night's process wrote: a call, an event, or that it began.
+fn last_sign_of_life(tx: &Tx<'_>, night: i64) -> Result<At, Fault> {
+    Ok(tx.query_row(
+        "SELECT max(resumed_at,
+            (SELECT coalesce(max(max(started_at, coalesce(ended_at, 0))), 0) FROM attempt WHERE night = ?1),
+            (SELECT coalesce(max(at), 0) FROM event WHERE night = ?1))
+         FROM night WHERE id = ?1",
+        [night],
+        |row| row.get(0),
+    )?)
 }
 
 /// How long a running night has been at work since it was resumed.

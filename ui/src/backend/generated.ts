@@ -408,7 +408,8 @@ tested: Array<TestedBackend>, };
  */
 export type BackendUseInput = { 
 /**
- * Its name in the settings.
+ * Its name in the settings; when empty, the choice of this file is given up with all that belongs to it, and
+ * that of the layers below holds.
  */
 backend: string, 
 /**
@@ -1829,7 +1830,7 @@ export type NightShown = {
 /**
  * Its report, once it ended.
  */
-report: Partial<NightReport> | null, 
+report: Partial<NightReport & { decisions: Array<[Agent, Decision]> }> | null, 
 /**
  * Its stages with the number of calls by state.
  */
@@ -3715,14 +3716,18 @@ supervising: Supervising,
 /**
  * What the supervisor itself cannot do, in a sentence: the store cannot be read, sleep cannot be held off.
  */
-trouble: string | null, };
+trouble: string | null, 
+/**
+ * What amounts of money are in, for example `USD`; empty when the prices cannot be read.
+ */
+currency: string, };
 
 /**
  * What the verdict on one document rests on.
  */
 export type TargetEvidence = { 
 /**
- * Id of the target.
+ * Id of the target; of a test of chosen rules its agent, whose documents were compared together.
  */
 target: string, 
 /**

@@ -29,15 +29,17 @@ export function score(value: number | null | undefined): string {
   return value === null || value === undefined ? '–' : value.toFixed(2);
 }
 
-/** Millionths of the currency of the price table, which is dollars. */
-export function money(micros: number, locale: string): string {
+/** Millionths of a currency: a code of three letters, or whatever the user's table of prices calls it. */
+export function money(micros: number, locale: string, currency: string): string {
   const amount = micros / 1e6;
-  return numbers(locale, {
-    style: 'currency',
-    currency: 'USD',
-    minimumFractionDigits: 2,
-    maximumFractionDigits: amount !== 0 && Math.abs(amount) < 0.1 ? 4 : 2,
-  }).format(amount);
+  const digits = { minimumFractionDigits: 2, maximumFractionDigits: amount !== 0 && Math.abs(amount) < 0.1 ? 4 : 2 };
+  if (/^[A-Za-z]{3}$/.test(currency)) return numbers(locale, { style: 'currency', currency, ...digits }).format(amount);
+  return `${numbers(locale, digits).format(amount)} ${currency}`;
+}
+
+/** Thousandths of requests, without zeros behind them. */
+export function requests(thousandths: number, locale: string): string {
+  return numbers(locale, { maximumFractionDigits: 3 }).format(thousandths / 1000);
 }
 
 export function count(value: number, locale: string): string {

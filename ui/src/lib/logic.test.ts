@@ -13,7 +13,7 @@ import { decision, delta, NO_SPEND } from '../backend/memory/proposals';
 import { clock, ofClock } from './clock';
 import { overAt, verdictOf } from './ended';
 import { bodyInWords, kindInWords } from './event';
-import { bytes, duration, fileName, minutes, money, monthOf, run, score, time } from './format';
+import { bytes, duration, fileName, minutes, money, monthOf, requests, run, score, time } from './format';
 import { Heights } from './heights';
 import { isTyping, press } from './keys';
 import { address, parse, type Route } from './route';
@@ -65,9 +65,13 @@ describe('numbers and times', () => {
     expect(run(new Date('2026-12-02T03:17:00'), now, 'zh-CN')).toBe('12月2日星期三, 03:17');
   });
   it('show small sums of money exactly', () => {
-    expect(money(412_600, 'en-US')).toBe('$0.41');
-    expect(money(2_345, 'en-US')).toBe('$0.0023');
-    expect(money(0, 'en-US')).toBe('$0.00');
+    expect(money(412_600, 'en-US', 'USD')).toBe('$0.41');
+    expect(money(2_345, 'en-US', 'USD')).toBe('$0.0023');
+    expect(money(0, 'en-US', 'USD')).toBe('$0.00');
+    expect(money(412_600, 'en-US', 'EUR')).toBe('€0.41');
+    // Whatever a table of prices calls it.
+    expect(money(412_600, 'en-US', 'CREDITS')).toBe('0.41 CREDITS');
+    expect(requests(12_330, 'en-US')).toBe('12.33');
   });
   it('know the month on the clock of this computer', () => {
     // Half an hour into December there, and still November in UTC; then the other way round.

@@ -41,8 +41,20 @@ export function isSetHere(row: SettingRow, project: string | undefined): boolean
   return row.layer === (project === undefined ? 'user' : 'project');
 }
 
-/** Writes a setting, or gives it up, for this project or for every one. Rejects with a problem. */
+/**
+ * Writes a setting, or gives it up, for this project or for every one. Rejects with a problem.
+ *
+ * Another backend is chosen, not only written down: an address or a key of the former must not reach it.
+ */
 export async function saveSetting(key: string, value: JsonValue | null, project: string | undefined): Promise<void> {
+  if (key === 'models.backend') {
+    await backend().call('backend use', {
+      backend: value === null ? '' : asText(value),
+      for_project: project !== undefined,
+      project: project ?? null,
+    });
+    return;
+  }
   await backend().call('config set', {
     key,
     value: value === null ? null : asText(value),

@@ -1,5 +1,6 @@
 /** What screens share: what was asked of the backend, where everything stands, the last thing that happened. */
 import { asProblem, backend, type Changed, type Problem, type SupervisorState } from '../backend';
+import { money } from './format';
 
 /**
  * When something that is shown is loaded again.
@@ -177,6 +178,11 @@ class Happenings {
     clearTimeout(this.leaving);
     this.toast = undo ? { text, undo } : { text };
     this.leaving = setTimeout(() => (this.toast = null), undo ? 20_000 : 6_000);
+  }
+
+  /** Millionths of the currency that all prices are in: dollars, as long as nothing else is known. */
+  money(micros: number, locale: string): string {
+    return money(micros, locale, this.supervisor?.currency || 'USD');
   }
 
   dismiss(): void {

@@ -40,7 +40,8 @@ pub(crate) fn is_of_one_side(one: &Row) -> bool {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "BackendUseInput", optional_fields = nullable))]
 pub struct UseInput {
-    /// Its name in the settings.
+    /// Its name in the settings; when empty, the choice of this file is given up with all that belongs to it, and
+    /// that of the layers below holds.
     pub backend: String,
     /// Its address; its own, or the one it has, when empty.
     pub endpoint: Option<String>,
@@ -98,7 +99,10 @@ pub struct Chosen {
 ///
 /// Errors: `backend_unknown`, and those of the settings.
 pub async fn choose(app: &App, input: UseInput) -> Result<Chosen, Problem> {
-    let name = known(&input.backend)?;
+    let name = match input.backend.as_str() {
+        "" => None,
+        named => Some(known(named)?),
+    };
     let (project, file, layer) = if input.for_project {
         let project = app.project(input.project.as_deref())?;
         let file = app.config().project(&project.id);
@@ -118,8 +122,17 @@ pub async fn choose(app: &App, input: UseInput) -> Result<Chosen, Problem> {
         let set = |text: String, key: &str, value: &str| {
             skillopt_settings::set(&text, &file, key, value, &below)
         };
-        let mut text = set(text.to_owned(), "models.backend", &name)?;
-        if before.backend != name {
+        let Some(name) = &name else {
+            // What shields from the layers below goes with what was chosen here.
+            return row("models.backend")
+                .into_iter()
+                .chain(belonging())
+                .try_fold(text.to_owned(), |text, row| {
+                    skillopt_settings::unset(&text, &file, row.key)
+                });
+        };
+        let mut text = set(text.to_owned(), "models.backend", name)?;
+        if &before.backend != name {
             for row in belonging() {
                 text = set(text, row.key, &in_words(&usual.get(row)))?;
             }
@@ -307,6 +320,38 @@ mod tests {
         );
         let of_user = home.app.settings(None).unwrap().settings;
         assert_eq!(of_user.endpoint, "https://models.example.org/v1");
+    }
+
+    #[test]
+    fn a_choice_that_is_given_up_takes_with_it_what_belonged_to_it() {
+        let home = TestHome::new();
+        let everywhere = UseInput {
+            endpoint: Some("https://models.example.org/v1".to_owned()),
+            ..of("openai_compatible")
+        };
+        used(&home, everywhere);
+        let here = UseInput {
+            for_project: true,
+            model: Some("large".to_owned()),
+            ..of("anthropic")
+        };
+        used(&home, here);
+        let project = home.app.known_project(None).unwrap().unwrap();
+        let given_up = UseInput {
+            for_project: true,
+            ..of("")
+        };
+        let chosen = used(&home, given_up);
+        assert_eq!(
+            (chosen.backend.as_str(), chosen.layer),
+            ("openai_compatible", Layer::User)
+        );
+        // Neither the model of the one that was given up stays, nor the empty address that kept this one's away.
+        let settings = home.app.settings(Some(&project)).unwrap().settings;
+        assert_eq!(
+            (settings.endpoint.as_str(), settings.model.as_str()),
+            ("https://models.example.org/v1", "")
+        );
     }
 
     #[test]

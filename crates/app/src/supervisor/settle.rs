@@ -16,6 +16,10 @@ use crate::scheduled::{MOST_TRIES, later};
 /// Why a night was interrupted that ended with its host.
 const STOPPED: &str = "It was stopped together with the app; it resumes where it was.";
 
+/// Why a test or a rehearsal stopped whose process nobody waits for.
+const DIED: &str =
+    "The program it ran in was closed or killed; what was answered is used when it is begun again.";
+
 /// A night this process has started.
 pub(super) struct Night {
     pub(super) slot: Option<DateTime>,
@@ -81,6 +85,35 @@ pub(super) fn settle(app: &App, exit: &Exit, night: &Night) -> Result<(), Proble
         (None, Some(Stopped::ByUser | Stopped::WithHost)) => Ok(()),
         (None, None) => settle_request(app, exit, night),
     }
+}
+
+/// Writes down of tests and rehearsals that the process they ran in is gone: of the app's window, of a command.
+/// Nobody waits for such a process. Whether there were any.
+pub(super) fn settle_the_dead<'a>(
+    app: &App,
+    projects: impl Iterator<Item = &'a str>,
+) -> Result<bool, Problem> {
+    let mut settled = false;
+    for project in projects {
+        let left = app.store.read(|db| nights::left_running(db, project))?;
+        if left.is_empty() {
+            continue;
+        }
+        // Whoever still works on one holds this lock.
+        let Ok(_lock) = locks::project(&app.paths, project, "ending a test", app.clock.now())
+        else {
+            continue;
+        };
+        app.store.commit("test ended early", |tx| {
+            // One may have ended meanwhile.
+            for night in nights::left_running(tx, project)? {
+                nights::abandon(tx, night, DIED)?;
+            }
+            Ok(())
+        })?;
+        settled = true;
+    }
+    Ok(settled)
 }
 
 /// Writes down why a night that was asked for did not even begin: whoever asked waits for it.
@@ -167,4 +200,49 @@ fn settle_slot(
         }
         scheduled::end(tx, project, slot, &ended)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::test_home::TestHome;
+
+    #[test]
+    fn a_test_whose_process_has_died_does_not_run_for_ever() {
+        let home = TestHome::new();
+        let app = &home.app;
+        let project = app.project(None).unwrap().id;
+        let [test, rehearsal, run] = [Kind::Revalidation, Kind::DryRun, Kind::Run].map(|kind| {
+            app.store
+                .commit("begin", |tx| nights::begin(tx, &project, kind, &json!({})))
+                .unwrap()
+        });
+        let of = |id| app.store.read(|db| nights::required(db, id)).unwrap();
+        let settled = || settle_the_dead(app, [project.as_str()].into_iter()).unwrap();
+
+        // Whoever holds the lock works on it.
+        let lock = locks::project(&app.paths, &project, "test", app.clock.now()).unwrap();
+        assert!(!settled());
+        assert_eq!(of(test).state, nights::State::Running);
+        drop(lock);
+
+        assert!(settled());
+        for id in [test, rehearsal] {
+            let night = of(id);
+            assert_eq!(
+                (night.state, night.outcome, night.reason.as_str()),
+                (nights::State::Stopped, Some(Outcome::Interrupted), DIED)
+            );
+            // It was at work until its last sign of life, not until somebody looked.
+            assert_eq!(
+                (night.ended_at, night.active_us),
+                (Some(night.started_at), 0)
+            );
+        }
+        // The next run goes on with this one.
+        assert_eq!(of(run).state, nights::State::Running);
+        assert!(!settled());
+    }
 }

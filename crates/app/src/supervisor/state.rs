@@ -274,6 +274,8 @@ pub struct SupervisorState {
     pub supervising: Supervising,
     /// What the supervisor itself cannot do, in a sentence: the store cannot be read, sleep cannot be held off.
     pub trouble: Option<String>,
+    /// What amounts of money are in, for example `USD`; empty when the prices cannot be read.
+    pub currency: String,
 }
 
 impl SupervisorState {
@@ -289,6 +291,7 @@ impl SupervisorState {
             pause: None,
             supervising: Supervising::Nobody,
             trouble: None,
+            currency: String::new(),
         }
     }
 }

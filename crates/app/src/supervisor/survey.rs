@@ -7,6 +7,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use skillopt_core::schedule::{Decision, Due, Pause, Surroundings, Unknown};
 use skillopt_core::{Instant, Problem};
+use skillopt_models::Prices;
 use skillopt_store::projects::{self, Project};
 use skillopt_store::scheduled;
 
@@ -73,6 +74,7 @@ pub(super) struct Survey {
     projects: Vec<Facts>,
     /// What is wrong as a whole, in a sentence: first of all that the user's own settings cannot be read.
     pub(super) trouble: Option<String>,
+    currency: String,
 }
 
 impl Survey {
@@ -100,6 +102,10 @@ impl Survey {
             pause,
             projects,
             trouble: app.settings(None).err().map(|problem| problem.message),
+            // A table that is broken is told of by the nights it keeps from beginning.
+            currency: Prices::load(&app.paths.config)
+                .map(|prices| prices.currency)
+                .unwrap_or_default(),
         })
     }
 
@@ -131,6 +137,14 @@ impl Survey {
             .iter()
             .filter(|facts| facts.left_over && facts.running.is_none())
             .map(|facts| (facts.project.id.as_str(), facts.due_slot()))
+    }
+
+    /// The projects that nobody works on.
+    pub(super) fn idle(&self) -> impl Iterator<Item = &str> {
+        self.projects
+            .iter()
+            .filter(|facts| facts.running.is_none() && facts.holder.is_none())
+            .map(|facts| facts.project.id.as_str())
     }
 
     /// Projects whose night waits for answers of a person or another program.
@@ -214,6 +228,7 @@ impl Survey {
             pause: self.pause,
             supervising,
             trouble: self.trouble.clone().or(sleepless),
+            currency: self.currency.clone(),
             projects,
         };
         Plan {

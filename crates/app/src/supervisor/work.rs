@@ -16,7 +16,7 @@ use super::child::{self, Exit};
 use super::look::{aside, new_sessions};
 use super::order;
 use super::poke::Ear;
-use super::settle::{Night, Stopped, settle};
+use super::settle::{Night, Stopped, settle, settle_the_dead};
 use super::state::{FirstLine, Overall, Supervising, SupervisorState};
 use super::survey::{Held, Plan, Start, Survey};
 use super::{Launch, surroundings};
@@ -345,12 +345,14 @@ impl Work {
         .await?
     }
 
-    /// Writes down rules that are new, and gives up nights whose time is over; whether there were any.
+    /// Writes down rules that are new and tests whose process has died, and gives up nights whose time is over;
+    /// whether there were any.
     fn tidy(&self, survey: &Survey) -> Result<bool, Problem> {
+        let settled = settle_the_dead(&self.app, survey.idle())?;
         let over: Vec<_> = survey.over().collect();
         let rules: Vec<_> = survey.new_rules().collect();
         if over.is_empty() && rules.is_empty() {
-            return Ok(false);
+            return Ok(settled);
         }
         self.app.store.commit("tidy schedule", |tx| {
             for (project, rule) in &rules {

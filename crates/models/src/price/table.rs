@@ -18,14 +18,15 @@ const BUILT_IN: &str = include_str!("../../../../configs/prices.toml");
 /// More than this is no table of prices.
 const LARGEST_FILE: u64 = 1024 * 1024;
 
-#[derive(Debug, Default, Deserialize)]
+/// A table as it is in its file.
+#[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
-    /// In words only; all prices are in one currency.
-    #[serde(default, rename = "currency")]
-    _currency: String,
+pub(super) struct Table {
+    /// What all its prices are in; empty when it does not say.
     #[serde(default)]
-    model: Vec<Row>,
+    pub(super) currency: String,
+    #[serde(default)]
+    pub(super) model: Vec<Row>,
 }
 
 /// One row: models of one price.
@@ -103,17 +104,17 @@ fn without_date(name: &str) -> &str {
     name
 }
 
-/// The built-in rows.
-pub(super) fn built_in() -> Result<Vec<Row>, Problem> {
+/// The built-in table.
+pub(super) fn built_in() -> Result<Table, Problem> {
     read(BUILT_IN, "the built-in table of prices")
 }
 
-/// The user's rows; none when there is no file.
-pub(super) fn own(folder: &Path) -> Result<Vec<Row>, Problem> {
+/// The user's table; an empty one when there is no file.
+pub(super) fn own(folder: &Path) -> Result<Table, Problem> {
     let path = folder.join(FILE);
     let shown = path.display().to_string();
     match fs::metadata(&path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Table::default()),
         Ok(found) if found.len() > LARGEST_FILE => return Err(broken(&shown, "it is too large")),
         Ok(_) | Err(_) => {}
     }
@@ -121,8 +122,8 @@ pub(super) fn own(folder: &Path) -> Result<Vec<Row>, Problem> {
     read(&text, &shown)
 }
 
-fn read(text: &str, shown: &str) -> Result<Vec<Row>, Problem> {
-    let table: Table = toml_edit::de::from_str(text)
+fn read(text: &str, shown: &str) -> Result<Table, Problem> {
+    let mut table: Table = toml_edit::de::from_str(text)
         .map_err(|error| broken(shown, &skillopt_core::text::one_line(error.message())))?;
     for row in &table.model {
         let prices = [row.input, row.cached.unwrap_or(row.input), row.output];
@@ -141,7 +142,8 @@ fn read(text: &str, shown: &str) -> Result<Vec<Row>, Problem> {
             ));
         }
     }
-    Ok(table.model)
+    table.currency = table.currency.trim().to_uppercase();
+    Ok(table)
 }
 
 fn broken(shown: &str, why: &str) -> Problem {
@@ -158,7 +160,11 @@ mod tests {
 
     #[test]
     fn the_built_in_table_is_whole_and_dated() {
-        let rows = built_in().unwrap();
+        let Table {
+            currency,
+            model: rows,
+        } = built_in().unwrap();
+        assert_eq!(currency, "USD");
         assert!(rows.len() > 10);
         let mut names: Vec<&String> = rows.iter().flat_map(|row| &row.names).collect();
         let all = names.len();
@@ -186,7 +192,7 @@ mod tests {
         ] {
             assert_eq!(without_date(name), undated);
         }
-        let rows = built_in().unwrap();
+        let rows = built_in().unwrap().model;
         assert!(rows_of(&rows, "openai/gpt-4o-2024-08-06").is_some());
         assert!(rows_of(&rows, "gpt-4o-audio").is_none());
     }
@@ -194,7 +200,7 @@ mod tests {
     #[test]
     fn a_broken_table_says_where_and_why() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(own(folder.path()).unwrap(), []);
+        assert_eq!(own(folder.path()).unwrap(), Table::default());
         let row =
             |fields: &str| format!("[[model]]\nnames = [\"m\"]\nas_of = \"2026-01-01\"\n{fields}");
         for (text, words) in [

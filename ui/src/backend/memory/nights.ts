@@ -1,6 +1,8 @@
 /** Nights that nobody ran. */
 import type { NightRow, NightShown, ProposalShown, TargetReport } from '../interface';
+import { problem } from './problem';
 import { ago, decision, delta, NO_SPEND, PROJECTS, SPEND, targetsOf } from './proposals';
+import { ofTest, trials } from './trials';
 
 /** The night that runs in the data `running`. */
 export const RUNNING = 44;
@@ -28,6 +30,7 @@ export function nights(): NightRow[] {
     night(42, PROJECTS.shop, 4, 'proposed', 'Better on 5 of 6 held-out tasks; review it.', 0.75),
     night(41, PROJECTS.infra, 28, 'deferred', 'Codex allows no more for now; the night goes on later.', 0.73),
     night(40, PROJECTS.notes, 28, 'nothing_to_do', '4 new sessions, none with a task that can be judged.', null, 1),
+    ...trials(),
     ...shop,
     night(26, PROJECTS.notes, 24 * 10, 'proposed', 'Better on 2 of 3 held-out tasks; review it.', 0.5),
     night(22, PROJECTS.infra, 24 * 7, 'proposed', 'Better on 2 of 3 held-out tasks; review it.', 0.5),
@@ -52,7 +55,8 @@ export function running(): NightRow {
 }
 
 /** All of one night. */
-export function shownNight(row: NightRow, proposals: ProposalShown[], events: boolean): NightShown {
+export function shownNight(row: NightRow, proposals: ProposalShown[], events: boolean, agreed = true): NightShown {
+  if (row.kind === 'revalidation') return trial(row, proposals);
   const ended = row.state === 'ended';
   const made = ended ? proposals.find((shown) => shown.night === row.id) : undefined;
   const paid = row.outcome !== 'nothing_to_do';
@@ -69,6 +73,10 @@ export function shownNight(row: NightRow, proposals: ProposalShown[], events: bo
     ...row,
     report: row.state === 'running' ? null : {
       night_id: row.id,
+      problem:
+        row.outcome === 'deferred' && !agreed
+          ? problem('terms_not_accepted', 'claude is asked at night without anybody there, which needs your agreement.', 'Agree once with `skillopt backend accept claude`.')
+          : null,
       reason: row.reason,
       outcome: row.outcome ?? 'failed',
       n_sessions: paid ? 6 : 4,
@@ -100,11 +108,29 @@ export function shownNight(row: NightRow, proposals: ProposalShown[], events: bo
       done: position < at,
       spend: { ...SPEND, calls: all, tokens: all * 2_460, cost_micros: all * 5_570 },
     })),
-    spend: paid ? SPEND : NO_SPEND,
+    // The project of the release notes is answered by a plan that counts requests.
+    spend: paid ? { ...SPEND, request_thousandths: row.project === PROJECTS.notes.id ? 2_000 : 0 } : NO_SPEND,
     evidence: (made ?? (row.outcome === 'not_improved' ? proposals[0] : undefined))?.documents.map(({ target, requests, replies }) => ({ target, requests, replies })) ?? [],
     events: events
       ? [...stages.keys()].map((seq) => ({ seq: seq + 1, at: row.started_at, kind: seq % 2 ? 'gate/trial' : 'models/answered_by', body: { asked: 'haiku', answered_by: 'claude-haiku-4-5', cut: null } }))
       : [],
+  };
+}
+
+/** A test of chosen rules. */
+function trial(row: NightRow, proposals: ProposalShown[]): NightShown {
+  const { decisions, evidence } = ofTest(proposals);
+  const ended = row.outcome !== null && row.outcome !== 'interrupted';
+  const calls: Record<string, number> = ended ? { fresh: 12 } : { fresh: 7, planned: 5 };
+  const spend = { ...SPEND, calls: 12, tokens: 29_520, cost_micros: 66_840 };
+  const stage = { name: 'claude/chosen', position: 0, output: null, planned_at: row.started_at, done_at: null };
+  return {
+    ...row,
+    report: ended ? { decisions } : null,
+    stages: [{ ...stage, state: ended ? 'done' : 'planned', calls, done: ended, spend }],
+    evidence: ended ? evidence : [],
+    spend,
+    events: [],
   };
 }
 

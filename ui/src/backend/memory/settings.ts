@@ -48,6 +48,9 @@ const DEFINITIONS: Definition[] = [
   ['desktop.tray_icon', 'auto', "For which panel the tray's icon is drawn; auto for what the desktop says.", ['auto', 'light', 'dark']],
 ];
 
+/** What belongs to a backend: another one is not given it. */
+const BELONGING = ['models.model', 'models.target_model', 'models.optimizer_model', 'models.endpoint', 'models.api_key_env'];
+
 export class InventedSettings {
   private readonly user = new Map<string, JsonValue>([
     ['spends.max_cost_per_night', 1.5],
@@ -64,6 +67,18 @@ export class InventedSettings {
       const layer: Layer = ofProject !== undefined ? 'project' : ofUser !== undefined ? 'user' : 'default';
       return { key, value: ofProject ?? ofUser ?? value, layer, text, choices: choices ?? [], file: null, warnings: [] };
     });
+  }
+
+  /** Lets another backend answer, or gives the choice up when none is named; what belonged to the former goes with it. */
+  choose(backend: string, given: Record<string, string | null | undefined>, project: string | null | undefined): void {
+    const other = this.rows(project).find(({ key }) => key === 'models.backend')?.value !== backend;
+    this.set('models.backend', backend || null, project);
+    for (const key of BELONGING) {
+      const value = given[key];
+      if (value !== undefined && value !== null) this.set(key, value, project);
+      // What a project says instead keeps that of the user away.
+      else if (other) this.set(key, project && backend ? '' : null, project);
+    }
   }
 
   /** Changes one; `undefined` when there is none of this name. Numbers, switches and lists are read as the engine does. */
