@@ -279,7 +279,7 @@ fn put_together(
         }
     }
     for some in chosen.chunks(FETCHED) {
-        fetch(some, held, store)?;
+        fetch(some, held, store, power::threads(request))?;
         for members in some {
             harvest
                 .sessions
@@ -316,7 +316,12 @@ fn silent(held: &[Held]) -> BTreeMap<Agent, u64> {
 }
 
 /// Gets the exchanges of some sessions out of the index.
-fn fetch(sessions: &[&[usize]], held: &mut [Held], store: Option<&Store>) -> Result<(), Problem> {
+fn fetch(
+    sessions: &[&[usize]],
+    held: &mut [Held],
+    store: Option<&Store>,
+    threads: usize,
+) -> Result<(), Problem> {
     let Some(store) = store else { return Ok(()) };
     let (mut indices, mut ids) = (Vec::new(), Vec::new());
     for &index in sessions.iter().copied().flatten() {
@@ -325,7 +330,10 @@ fn fetch(sessions: &[&[usize]], held: &mut [Held], store: Option<&Store>) -> Res
             ids.push(id);
         }
     }
-    for (index, body) in indices.into_iter().zip(index::bodies(store, &ids)?) {
+    for (index, body) in indices
+        .into_iter()
+        .zip(index::bodies(store, &ids, threads)?)
+    {
         held[index].exchanges = Kept::Here(body.exchanges);
     }
     Ok(())

@@ -45,6 +45,7 @@ mod retention;
 mod rules;
 mod scope;
 mod session;
+mod shares;
 mod sibling;
 mod skills;
 mod source;
