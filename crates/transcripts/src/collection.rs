@@ -177,16 +177,14 @@ impl Gathering<'_> {
         };
         let stamp = index::stamp(self.agent, files, &fingerprint);
         if let Some(whole) = remembered.unchanged(&stamp).filter(|_| place.database) {
-            let entries: Vec<(&PathBuf, &Entry)> = remembered.sessions.iter().collect();
-            let facts = each(&entries, power::threads(self.request), |(_, entry)| {
-                index::facts(&entry.facts)
-            });
-            let sessions: Option<Vec<Held>> = entries
+            let entries = remembered.sessions.values();
+            let stored = entries.map(|entry| entry.facts.as_str()).collect();
+            let facts = each(stored, power::threads(self.request), index::facts);
+            let sessions: Option<Vec<Held>> = remembered
+                .sessions
                 .iter()
                 .zip(facts)
-                .map(|((path, entry), facts)| {
-                    Some(self.remembered(path.to_path_buf(), entry.id, facts?))
-                })
+                .map(|((path, entry), facts)| Some(self.remembered(path.clone(), entry.id, facts?)))
                 // Sessions of other projects were counted with the store.
                 .filter(|held| {
                     !place.by_project || held.as_ref().is_none_or(|one| self.is_here(one))

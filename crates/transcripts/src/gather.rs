@@ -97,8 +97,8 @@ impl Gathering<'_> {
                 Known::New => work.push(Work { found, known: None }),
             }
         }
-        let threads = power::threads(self.request);
-        let facts = each(&unchanged, threads, |(_, entry)| index::facts(&entry.facts));
+        let stored = unchanged.iter().map(|(_, entry)| entry.facts.as_str());
+        let facts = each(stored.collect(), power::threads(self.request), index::facts);
         for ((found, entry), facts) in unchanged.into_iter().zip(facts) {
             match facts {
                 Some(facts) => {

@@ -304,8 +304,8 @@ pub(crate) fn row(
 /// Errors: those of the store.
 pub(crate) fn bodies(store: &Store, ids: &[i64], threads: usize) -> Result<Vec<Body>, Problem> {
     let stored = store.read(|db| rows::digests(db, ids))?;
-    let body = |bytes: &Option<Vec<u8>>| serde_json::from_slice(bytes.as_deref()?).ok();
-    Ok(each(&stored, threads, |bytes| {
+    let body = |bytes: Option<Vec<u8>>| serde_json::from_slice(&bytes?).ok();
+    Ok(each(stored, threads, |bytes| {
         body(bytes).unwrap_or_default()
     }))
 }

@@ -3,22 +3,24 @@
 /// Fewer things than these are not worth a thread.
 const FEW: usize = 32;
 
-/// What `f` makes of each of the things, in their order.
-pub(crate) fn each<T: Sync, R: Send>(
-    things: &[T],
+/// What `f` makes of each of the things, in their order. Each is let go when it is done with.
+pub(crate) fn each<T: Send, R: Send>(
+    mut things: Vec<T>,
     threads: usize,
-    f: impl Fn(&T) -> R + Sync,
+    f: impl Fn(T) -> R + Sync,
 ) -> Vec<R> {
     let share = things.len().div_ceil(threads.max(1)).max(FEW);
     if things.len() <= share {
-        return things.iter().map(f).collect();
+        return things.into_iter().map(f).collect();
     }
     let f = &f;
     std::thread::scope(|scope| {
-        let shares: Vec<_> = things
-            .chunks(share)
-            .map(|share| scope.spawn(move || share.iter().map(f).collect::<Vec<R>>()))
-            .collect();
+        let mut shares = Vec::new();
+        while !things.is_empty() {
+            let rest = things.split_off(share.min(things.len()));
+            let share = std::mem::replace(&mut things, rest);
+            shares.push(scope.spawn(move || share.into_iter().map(f).collect::<Vec<R>>()));
+        }
         shares
             .into_iter()
             .flat_map(|share| match share.join() {
@@ -46,7 +48,7 @@ mod tests {
         ] {
             let things: Vec<usize> = (0..things).collect();
             let doubled: Vec<usize> = things.iter().map(|it| it * 2).collect();
-            assert_eq!(each(&things, threads, |it| it * 2), doubled, "{threads}");
+            assert_eq!(each(things, threads, |it| it * 2), doubled, "{threads}");
         }
     }
 }

@@ -3,7 +3,8 @@
 //! The rules stand here once more, as plain functions over whole files; with the differences that we
 //! make on purpose (`difference.rs`) they must say of every session what our reader says, of real
 //! sessions and of such as are made by chance. Without one of the differences they must not, on the
-//! session that shows it: `table.md`, which a test writes, lists them all.
+//! session that shows it: `table.md`, which a test writes, lists them all. Of every agent it is asked
+//! for everything, for the turns of one project, and for sessions since a moment (`wanted.rs`).
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
