@@ -56,7 +56,7 @@ mod words;
 
 pub use digest::Digest;
 pub use harvest::{FileCounts, Harvest, Looked, UnknownRecord, harvest};
-pub use power::{POWER_SUPPLIES, Power, on_battery, power};
+pub use power::{Power, on_battery, power, power_supplies};
 pub use reason::{Reason, Unit};
 pub use request::{Homes, ProjectScope, Request, Scope};
 pub use retention::Retention;
