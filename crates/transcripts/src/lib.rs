@@ -19,6 +19,7 @@ pub mod cursor;
 mod database;
 mod devin;
 mod digest;
+mod event_log;
 mod exclude;
 mod file;
 mod files;
