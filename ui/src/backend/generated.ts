@@ -2764,7 +2764,11 @@ days: number,
 /**
  * The agent's settings file that says so; `None` when it is the agent's default.
  */
-setting: string | null, } | { "policy": "keeps" } | { "policy": "unknown" };
+setting: string | null, } | { "policy": "keeps_none", 
+/**
+ * The agent's settings file that says so.
+ */
+setting: string, } | { "policy": "keeps" } | { "policy": "unknown" };
 
 /**
  * Whether trying again can help.
@@ -3342,6 +3346,10 @@ turn: string, };
  * Something about a source that deserves a look.
  */
 export type SourceWarning = { 
+/**
+ * How many of the newest sessions, one after the other, have no word of a person.
+ */
+sessions: number, 
 /**
  * One sentence.
  */

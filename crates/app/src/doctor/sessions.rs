@@ -41,10 +41,11 @@ fn source(status: SourceStatus, places: &str, old: Option<&SkipCount>) -> Findin
     let subject = format!("sessions of {}", status.title);
     let detail = json!(status);
     let key = home_key(status.agent);
+    let where_from = where_from(&status);
     if let Some(warning) = status.warning {
         return Finding {
             health: Health::Warning,
-            guidance: warning.guidance,
+            guidance: format!("{} {where_from}", warning.guidance),
             ..good(&subject, warning.message, detail)
         };
     }
@@ -62,7 +63,11 @@ fn source(status: SourceStatus, places: &str, old: Option<&SkipCount>) -> Findin
         "{} of this project below {places} ({key}).",
         counted(status.sessions as u64, "session")
     );
-    let left_out = left_out(&status, old);
+    let unknown = status
+        .unknown()
+        .map(|sentence| sentence + " ")
+        .unwrap_or_default();
+    let left_out = left_out(&status, old) + &unknown;
     let retention = status.retention.sentence();
     if status.sessions == 0 {
         let nothing = if left_out.is_empty() {
@@ -72,12 +77,12 @@ fn source(status: SourceStatus, places: &str, old: Option<&SkipCount>) -> Findin
         };
         return Finding {
             health: Health::Warning,
-            guidance: format!("{nothing}{left_out}{retention}"),
+            guidance: format!("{nothing}{left_out}{retention} {where_from}"),
             ..good(&subject, message, detail)
         };
     }
     Finding {
-        guidance: left_out.trim_end().to_owned(),
+        guidance: left_out + &where_from,
         ..good(&subject, format!("{message} {retention}"), detail)
     }
 }
@@ -93,6 +98,26 @@ fn places(homes: &[PathBuf]) -> String {
         .map(|home| home.display().to_string())
         .collect();
     places.join(", ")
+}
+
+/// When the newest session was written, and where was looked.
+fn where_from(status: &SourceStatus) -> String {
+    let newest = status.newest.map_or_else(String::new, |at| {
+        let day = at.strftime("%Y-%m-%d %H:%M");
+        format!("The newest session of any project is of {day} UTC. ")
+    });
+    let there: Vec<String> = status
+        .looked
+        .iter()
+        .filter(|place| place.present)
+        .map(|place| place.folder.display().to_string())
+        .collect();
+    let absent = match status.looked.len() - there.len() {
+        0 => String::new(),
+        1 => "; another place is not there".to_owned(),
+        more => format!("; {more} other places are not there"),
+    };
+    format!("{newest}Looked in {}{absent}.", there.join(", "))
 }
 
 /// What was left out, but for the records inside sessions, which are many and usual; with a space after

@@ -75,7 +75,7 @@ export class MemoryBackend implements Backend {
   private startsWithComputer = true;
   private pause: SupervisorState['pause'] = null;
 
-  /** `data`: `usual`, `empty`, `many`, `hostile`, `broken`, `two-documents` of one proposal, `stale`, `running` for a night that runs, or `gone` for a project whose folder is not there. */
+  /** `data`: `usual`, `empty`, `many`, `hostile`, `broken`, `two-documents` of one proposal, `stale`, `running` for a night that runs, `gone` for a project whose folder is not there, `drifted` for an agent whose format has changed, or `no-estimate` for a night that cannot be estimated. */
   constructor(private readonly data: string) {
     const none = data === 'empty';
     // Whoever has nights has agreed that they ask.
@@ -474,7 +474,11 @@ export class MemoryBackend implements Backend {
       return { state: 'ready', names: [...this.keys] };
     },
     'sleep status': ({ project }) => ({ ...STATUS, project: project ?? '', upcoming: this.runs(project ?? '').map((at) => ({ at, words: at })) }),
-    'sleep dry-run': ({ project }) => preview(project ?? ''),
+    'sleep dry-run': ({ project }) => {
+      if (this.data === 'no-estimate') throw problem('skill_unreadable', 'The skill cannot be read.', 'Look at the file.');
+      return preview(project ?? '');
+    },
+    'sleep harvest': () => ({ digests: null, sessions: [], skipped: [], sources: SOURCES, output: null }),
     handoff: ({ project }) => (project === PROJECTS.notes.root ? this.questions : { ...this.questions, pending: [] }),
     'handoff answer': ({ id, answer, file }) => {
       const question = this.questions.pending.find((one) => one.id === id);
@@ -520,9 +524,14 @@ export class MemoryBackend implements Backend {
       warning: null,
     });
     const none = this.data === 'empty-machine';
+    const codex = agent('codex', 'Codex', none ? 0 : 37, null);
+    if (this.data === 'drifted') {
+      codex.warning = DRIFTED;
+      codex.retention = { policy: 'keeps_none', setting: '/home/ana/.codex/settings.json' };
+    }
     return {
       days: 90,
-      agents: [agent('claude', 'Claude Code', none ? 0 : 212, 30), agent('codex', 'Codex', none ? 0 : 37, null), agent('cursor', 'Cursor', 0, null)],
+      agents: [agent('claude', 'Claude Code', none ? 0 : 212, 30), codex, agent('cursor', 'Cursor', 0, null)],
       projects: none
         ? []
         : [
@@ -660,6 +669,13 @@ function running(): NightRow {
   };
 }
 
+/** What is said of an agent whose format has changed. */
+const DRIFTED: NonNullable<Preview['sources'][0]['warning']> = {
+  sessions: 3,
+  message: 'In the newest 3 sessions of Codex no word of a person was found; its format has probably changed.',
+  guidance: 'Look for a newer SkillOpt; until then its new sessions are not learned from.',
+};
+
 const SOURCES: Preview['sources'] = [
   {
     agent: 'claude',
@@ -691,9 +707,9 @@ const SOURCES: Preview['sources'] = [
     sessions: 0,
     newest: ago(76),
     skipped: [{ agent: 'codex', reason: 'other_project', unit: 'session', sentence: 'This session belongs to another project.', count: 37 }],
-    unknown_records: [],
+    unknown_records: [{ type: 'response_item/whisper', version: '0.199.0', count: 12 }],
     retention: { policy: 'keeps' },
-    warning: null,
+    warning: DRIFTED,
   },
   {
     agent: 'pi',

@@ -610,6 +610,10 @@ export const en = {
     sessions: (count: number): string => many(count, 'session of this project', 'sessions of this project'),
     newest: 'newest of any project',
     nothing: 'Its folders hold no session.',
+    drifted: (agent: string, sessions: number): string =>
+      `In the newest ${sessions === 1 ? 'session' : `${sessions} sessions`} of ${agent} no word of a person was found; its format has probably changed. Look for a newer SkillOpt; until then its new sessions are not learned from.`,
+    recordType: (type: string, version: string, count: number): string => `${type}${version && ` (version ${version})`} ×${count}`,
+    unknownRecords: (names: string[], more: number): string => `Types of records not known: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
     leftOut: (agent: string): string => `Left out of ${agent}`,
     count: {
       file: (count: number): string => many(count, 'file', 'files'),
@@ -621,6 +625,7 @@ export const en = {
     files: (count: number): string => `(${many(count, 'file', 'files')})`,
     missing: '(not there)',
     deletes: (days: number): string => `It deletes sessions after ${many(days, 'day', 'days')}.`,
+    keeps_none: 'Its settings say to keep sessions for 0 days: older versions save none then, newer ones refuse that number.',
     keeps: 'It keeps sessions until you delete them.',
     unknown: 'How long it keeps sessions is not known.',
     absent: (agents: string[]): string => `Not on this computer: ${agents.join(', ')}`,
