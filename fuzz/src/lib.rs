@@ -28,6 +28,9 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("devin", devin),
     ("databases", databases),
     ("opencode", opencode),
+    ("opencode_files", opencode_files),
+    ("copilot_database", copilot_database),
+    ("openclaw_database", openclaw_database),
     ("cursor_editor", cursor_editor),
     ("python_regex", python_regex),
     ("redaction", redaction),
@@ -147,6 +150,116 @@ pub fn opencode(data: &[u8]) {
     }
     drop(database);
     sessions(Agent::OpenCode, home.path());
+}
+
+/// Files of OpenCode before 1.2: each line is one, and its first letter says of which kind. `s` is the
+/// session, `m` a message, `p` a part of the message before it.
+pub fn opencode_files(data: &[u8]) {
+    let home = tempfile::tempdir().expect("a folder for a while");
+    let storage = home.path().join("storage");
+    let put = |path: &str, value: &[u8]| {
+        let path = storage.join(path);
+        std::fs::create_dir_all(path.parent().expect("the file is in a folder"))
+            .and_then(|()| std::fs::File::create(&path))
+            .and_then(|mut file| file.write_all(value))
+            .expect("a file in our own folder");
+    };
+    put("session/p/ses.json", br#"{"directory":"/w/app"}"#);
+    let mut message = "msg_none".to_owned();
+    for (number, line) in (0..200).zip(data.split(|byte| *byte == b'\n')) {
+        let Some((kind, value)) = line.split_first() else {
+            continue;
+        };
+        match kind {
+            b's' => put("session/p/ses.json", value),
+            b'p' => put(&format!("part/{message}/prt_{number:04}.json"), value),
+            _ => {
+                message = format!("msg_{number:04}");
+                put(&format!("message/ses/{message}.json"), value);
+            }
+        }
+    }
+    sessions(Agent::OpenCode, home.path());
+}
+
+/// Rows of Copilot's database: each line is a value, and its first letter says where it stands. `u` is
+/// what a person said, with which a turn begins, `a` the answer to it, `t` its time, `n` its number,
+/// `f` a file, `d` the folder and `b` the branch of the session.
+pub fn copilot_database(data: &[u8]) {
+    let home = tempfile::tempdir().expect("a folder for a while");
+    let database = rows(&home.path().join("session-store.db"));
+    database
+        .execute_batch(
+            "CREATE TABLE sessions (id TEXT PRIMARY KEY, cwd, branch, created_at, updated_at);
+             CREATE TABLE turns (session_id TEXT, turn_index, user_message, assistant_response, timestamp);
+             CREATE TABLE session_files (session_id TEXT, file_path, tool_name, turn_index);
+             CREATE INDEX turns_of ON turns (session_id, turn_index);
+             CREATE INDEX files_of ON session_files (session_id);
+             INSERT INTO sessions VALUES ('one', '/w/app', 'main', '2026-01-05T10:00:00Z', NULL);",
+        )
+        .expect("tables of our own");
+    for (number, line) in (0_i64..200).zip(data.split(|byte| *byte == b'\n')) {
+        let Some((kind, value)) = line.split_first() else {
+            continue;
+        };
+        const LAST: &str = "WHERE rowid = (SELECT max(rowid) FROM turns)";
+        // Some values are texts, others bytes.
+        let text = std::str::from_utf8(value).ok().filter(|_| number % 4 > 0);
+        let value: &dyn rusqlite::ToSql = match &text {
+            Some(text) => text,
+            None => &value,
+        };
+        let change = match kind {
+            b'a' => format!("UPDATE turns SET assistant_response = ?1 {LAST}"),
+            b't' => format!("UPDATE turns SET timestamp = ?1 {LAST}"),
+            b'n' => format!("UPDATE turns SET turn_index = ?1 {LAST}"),
+            b'f' => format!("INSERT INTO session_files VALUES ('one', ?1, 'edit', {number})"),
+            b'd' => "UPDATE sessions SET cwd = ?1".to_owned(),
+            b'b' => "UPDATE sessions SET branch = ?1".to_owned(),
+            _ => format!("INSERT INTO turns VALUES ('one', {number}, ?1, NULL, NULL)"),
+        };
+        database
+            .execute(&change, [value])
+            .expect("a row of our own");
+    }
+    drop(database);
+    sessions(Agent::Copilot, home.path());
+}
+
+/// Rows of OpenClaw's database: each line is an event, or, behind `z`, one that is compressed, or,
+/// behind `k`, the key of the session.
+pub fn openclaw_database(data: &[u8]) {
+    let home = tempfile::tempdir().expect("a folder for a while");
+    let folder = home.path().join("agents/main/agent");
+    std::fs::create_dir_all(&folder).expect("a folder in our own");
+    let database = rows(&folder.join("openclaw-agent.sqlite"));
+    database
+        .execute_batch(
+            "CREATE TABLE session_windows (session_id TEXT PRIMARY KEY, session_key, updated_at);
+             CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json, event_zstd,
+                 created_at INTEGER, PRIMARY KEY (session_id, seq));
+             INSERT INTO session_windows VALUES ('one', 'agent:main:main', 1767607200000);",
+        )
+        .expect("tables of our own");
+    for (number, line) in (0_i64..200).zip(data.split(|byte| *byte == b'\n')) {
+        let added = match line.split_first() {
+            Some((b'k', key)) => database.execute(
+                "UPDATE session_windows SET session_key = ?1",
+                [String::from_utf8_lossy(key)],
+            ),
+            Some((b'z', packed)) => database.execute(
+                "INSERT INTO transcript_events VALUES ('one', ?1, NULL, ?2, 1)",
+                (number, packed),
+            ),
+            _ => database.execute(
+                "INSERT INTO transcript_events VALUES ('one', ?1, ?2, NULL, 1)",
+                (number, String::from_utf8_lossy(line)),
+            ),
+        };
+        added.expect("a row of our own");
+    }
+    drop(database);
+    sessions(Agent::OpenClaw, home.path());
 }
 
 /// Nodes of Devin: each line is one. Its first byte says how far back the node is that it follows, and

@@ -72,8 +72,9 @@ const fn is_for_windows(command: &Command) -> bool {
         | Command::DataSize(_)
         | Command::DataExport(_)
         | Command::DataPurge(_) => true,
+        // What was found; not the words of sessions, nor a file of tasks.
+        Command::SleepHarvest(input) => input.output.is_none() && !input.digests,
         Command::SleepRun(_)
-        | Command::SleepHarvest(_)
         | Command::SleepSchedule(_)
         | Command::SleepUnschedule(_)
         | Command::NightPause(_)
@@ -102,9 +103,11 @@ mod tests {
 
     /// A command of this name, with whatever its input needs. Some ids are numbers.
     fn asked(name: &str) -> Value {
+        // A harvest is for windows where it writes nothing.
+        let output = (name != "sleep harvest").then_some("x");
         let with = |id: Value| {
             json!({"command": name, "input": {
-                "id": id, "answer": "x", "backend": "mock", "key": "x", "name": "x", "output": "x",
+                "id": id, "answer": "x", "backend": "mock", "key": "x", "name": "x", "output": output,
                 "program": "x", "project": "x", "providers": [], "secret": "x", "to": "x", "value": "x",
                 "night": 1, "nights": 1, "persona": "x",
             }})
@@ -148,6 +151,14 @@ mod tests {
             .collect();
         assert!(allowed.len() > 30);
         assert_eq!(allowed, used());
+    }
+
+    #[test]
+    fn a_harvest_for_a_page_writes_nothing_and_has_no_words_of_sessions() {
+        for input in [json!({"output": "tasks.json"}), json!({"digests": true})] {
+            let asked = json!({"command": "sleep harvest", "input": input});
+            assert_eq!(read(asked).unwrap_err().code, "command_refused");
+        }
     }
 
     #[test]

@@ -156,6 +156,16 @@ fn doctor_says_what_each_agent_has_and_why_it_may_be_nothing() {
         "{text}"
     );
     assert!(text.contains("speech (version 3.0.0)"), "{text}");
+    assert!(
+        text.contains("The newest session of any project is of 2026-01-05 10:02 UTC."),
+        "{text}"
+    );
+    for place in [
+        ".claude/projects.",
+        ".codex/sessions; another place is not there.",
+    ] {
+        assert!(text.contains(place), "{text}");
+    }
 }
 
 #[test]
@@ -176,6 +186,10 @@ fn harvest_says_the_same_of_each_agent() {
     assert_eq!(harvest["sources"].as_array().unwrap(), &details);
     let text = home.run(&["sleep", "harvest", "--all-time"]).out;
     assert!(text.contains("its format has probably changed"), "{text}");
+    assert!(
+        text.contains("not known: speech (version 3.0.0) x1."),
+        "{text}"
+    );
     // One agent alone, and the reference's choice.
     for (source, agents) in [("claude", ["claude"]), ("reference-auto", ["codex"])] {
         let harvest = json(
@@ -258,6 +272,28 @@ fn a_dry_run_says_the_same_of_each_agent_as_a_harvest() {
         let harvest = json(&home, &[&["sleep", "harvest"], flags].concat());
         assert!(!dry["sources"].as_array().expect("sources").is_empty());
         assert_eq!(dry["sources"], harvest["sources"], "{flags:?}");
+    }
+}
+
+/// A type that is not known is named even where enough else is read for no warning.
+#[test]
+fn a_record_that_is_not_known_is_named_with_its_version_and_number() {
+    let home = home();
+    let file = home.home().join(format!(
+        ".codex/sessions/2026/01/05/rollout-2026-01-05T10-00-00-{THREAD}.jsonl"
+    ));
+    let strange = r#"{"timestamp":"2026-01-05T10:03:00Z","type":"dream","payload":{}}"#;
+    let mut lines = fs::read_to_string(&file).expect("a rollout");
+    lines += &format!("{strange}\n{strange}\n");
+    fs::write(&file, lines).expect("a rollout");
+    for words in [
+        &["doctor"][..],
+        &["sleep", "harvest", "--all-time"],
+        &["sleep", "dry-run"],
+    ] {
+        let text = home.run(words).out;
+        assert!(text.contains("not known: dream x2."), "{words:?}: {text}");
+        assert!(!text.contains("of Codex no word"), "{words:?}: {text}");
     }
 }
 

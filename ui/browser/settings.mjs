@@ -79,8 +79,8 @@ async function findsAProjectThatMoved(chrome, url) {
 
 async function showsWhatWasFoundOfEachAgent(chrome, url) {
   for (const [language, words] of [
-    ['en', ['48 sessions of this project', '164 sessions: This session belongs to another project.', 'It deletes sessions after 30 days.', 'Its folders hold no session.', 'Not on this computer: Cursor']],
-    ['zh', ['本项目 48 个会话', '164 个会话：这个会话属于另一个项目。', '它会在 30 天后删除会话。', '它的文件夹中没有会话。', '这台电脑上没有：Cursor']],
+    ['en', ['48 sessions of this project', '164 sessions: This session belongs to another project.', 'It deletes sessions after 30 days.', 'Its folders hold no session.', 'Not on this computer: Cursor', 'In the newest 3 sessions of Codex no word of a person was found', 'Types of records not known: response_item/whisper (version 0.199.0) ×12']],
+    ['zh', ['本项目 48 个会话', '164 个会话：这个会话属于另一个项目。', '它会在 30 天后删除会话。', '它的文件夹中没有会话。', '这台电脑上没有：Cursor', 'Codex 最新的 3 个会话中没有找到人说的话', '不认识的记录类型：response_item/whisper（版本 0.199.0） ×12']],
   ]) {
     const { page, close } = await open(chrome, url, { route: '#/project/p-7f3a91c2', language });
     await settled(page);
@@ -130,6 +130,26 @@ async function checksAndDeletesInOneLanguage(chrome, url) {
   await close();
 }
 
+async function warnsOfAChangedFormatInItsLanguage(chrome, url) {
+  for (const [language, words] of [
+    ['en', ['In the newest 3 sessions of Codex no word of a person was found', 'Its settings say to keep sessions for 0 days']],
+    ['zh', ['Codex 最新的 3 个会话中没有找到人说的话', '它的设置要求保留会话 0 天']],
+  ]) {
+    const { page, close } = await open(chrome, url, { route: '#/first-run', data: 'drifted', language });
+    await settled(page);
+    for (const text of words) await shows(page, '.note.warn', text);
+    await close();
+  }
+}
+
+async function findsSessionsWhereNothingCanBeEstimated(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/project/p-7f3a91c2', data: 'no-estimate' });
+  await settled(page);
+  await shows(page, '[role=alert]', 'The skill cannot be read.');
+  await shows(page, '.found', '48 sessions of this project');
+  await close();
+}
+
 export async function settings(chrome, url) {
   const flows = [
     speaksTheLanguageOfTheSetting,
@@ -139,6 +159,8 @@ export async function settings(chrome, url) {
     findsAProjectThatMoved,
     showsWhatWasFoundOfEachAgent,
     checksAndDeletesInOneLanguage,
+    warnsOfAChangedFormatInItsLanguage,
+    findsSessionsWhereNothingCanBeEstimated,
   ];
   for (const flow of flows) {
     try {

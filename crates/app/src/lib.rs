@@ -59,6 +59,7 @@ pub mod types {
     pub use skillopt_settings::{Language, TrayIcon};
     pub use skillopt_sleep::experiment::Experiment;
     pub use skillopt_sleep::report::{NightReport, SkipCount, TargetReport};
+    pub use skillopt_sleep::sources::SourceStatus;
     pub use skillopt_sleep::time_left::Pace;
     pub use skillopt_store::attempts::Spend as NightSpend;
     pub use skillopt_store::nights::{Kind as NightKind, Outcome};

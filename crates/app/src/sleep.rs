@@ -500,3 +500,34 @@ fn write_tasks(path: &Path, payload: &Value) -> Result<(), Problem> {
     }
     files::write_private(path, text.as_bytes())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use crate::test_home::TestHome;
+
+    /// Nights and harvests ask in the same place what the machine runs on.
+    #[test]
+    fn a_harvest_steps_back_where_the_machine_is_said_to_run_on_battery() {
+        let mut home = TestHome::new();
+        let supply = home.path("sys/class/power_supply/BAT0");
+        std::fs::create_dir_all(&supply).unwrap();
+        let mut on_battery = |status: &str| {
+            for (name, text) in [("type", "Battery"), ("status", status)] {
+                let mut file = std::fs::File::create(supply.join(name)).unwrap();
+                writeln!(file, "{text}").unwrap();
+            }
+            let mut environment = (*home.app.environment).clone();
+            let sys = home.path("sys").to_str().unwrap().to_owned();
+            environment.insert("SYSFS_PATH".to_owned(), sys);
+            home.app.environment = environment.into();
+            let project = home.app.looked_at(None).unwrap();
+            let context = home.app.night(project).unwrap();
+            harvesting::request(&context, false).unwrap().on_battery
+        };
+        assert!(on_battery("Discharging"));
+        assert!(!on_battery("Full"));
+    }
+}

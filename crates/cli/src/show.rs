@@ -401,6 +401,7 @@ fn harvest(harvested: &sleep::Harvested, out: &mut String) -> std::fmt::Result {
         writeln!(out, "  [{}/{}] {intent}", part("split"), part("outcome"))?;
     }
     night::skipped(&harvested.skipped, out)?;
+    night::unknown(&harvested.sources, out)?;
     for warning in harvested
         .sources
         .iter()

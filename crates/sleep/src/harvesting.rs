@@ -10,8 +10,8 @@ use skillopt_models::process::system_program;
 use skillopt_settings::{Scope as ScopeSetting, Source};
 use skillopt_store::projects;
 use skillopt_transcripts::{
-    Harvest, Homes, POWER_SUPPLIES, Platform, ProjectScope, Request, Scope, Surroundings, harvest,
-    on_battery,
+    Harvest, Homes, Platform, ProjectScope, Request, Scope, Surroundings, harvest, on_battery,
+    power_supplies,
 };
 
 use crate::context::Context;
@@ -106,13 +106,14 @@ pub fn request(context: &Context, everything: bool) -> Result<Request, Problem> 
             },
         },
         since: if everything { None } else { horizon(context)? },
+        now: Some(context.clock.now()),
         exclude: settings.exclude.clone(),
         agent_markers: settings.agent_markers.clone(),
         negative_words: settings.negative_words.clone(),
         positive_words: settings.positive_words.clone(),
         false_alarms: settings.false_alarms.clone(),
         threads: 0,
-        on_battery: on_battery(Path::new(POWER_SUPPLIES)),
+        on_battery: on_battery(&power_supplies(&context.environment)),
     })
 }
 

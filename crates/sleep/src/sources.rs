@@ -12,6 +12,9 @@ use crate::context::Context;
 use crate::harvesting;
 use crate::report::SkipCount;
 
+/// Names of unknown record types a sentence lists.
+const NAMED: usize = 5;
+
 /// One agent in a harvest.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -63,6 +66,16 @@ pub struct UnknownType {
     pub count: u64,
 }
 
+impl UnknownType {
+    /// Its name, with the version that wrote it where that is known.
+    fn name(&self) -> String {
+        match self.version.as_str() {
+            "" => self.r#type.clone(),
+            version => format!("{} (version {version})", self.r#type),
+        }
+    }
+}
+
 /// Something about a source that deserves a look.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(
@@ -82,6 +95,28 @@ pub struct Warning {
 impl std::fmt::Display for Warning {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}", self.message, self.guidance)
+    }
+}
+
+impl SourceStatus {
+    /// The records this version does not know, by name, version and number; `None` when there are
+    /// none.
+    #[must_use]
+    pub fn unknown(&self) -> Option<String> {
+        let mut names: Vec<String> = self
+            .unknown_records
+            .iter()
+            .take(NAMED)
+            .map(|unknown| format!("{} x{}", unknown.name(), unknown.count))
+            .collect();
+        if names.is_empty() {
+            return None;
+        }
+        let more = self.unknown_records.len() - names.len();
+        if more > 0 {
+            names.push(format!("{more} more under --json"));
+        }
+        Some(format!("Types of records not known: {}.", names.join(", ")))
     }
 }
 
@@ -157,9 +192,6 @@ fn unknown_types(harvest: &Harvest, agent: Agent) -> Vec<UnknownType> {
         .collect()
 }
 
-/// Names of unknown record types a warning lists.
-const NAMED: usize = 5;
-
 fn warning(harvest: &Harvest, agent: Agent) -> Option<Warning> {
     let &silent = harvest.silent.get(&agent)?;
     let sessions = match silent {
@@ -167,14 +199,7 @@ fn warning(harvest: &Harvest, agent: Agent) -> Option<Warning> {
         many => format!("{many} sessions"),
     };
     let unknown = unknown_types(harvest, agent);
-    let names: Vec<String> = unknown
-        .iter()
-        .take(NAMED)
-        .map(|unknown| match unknown.version.as_str() {
-            "" => unknown.r#type.clone(),
-            version => format!("{} (version {version})", unknown.r#type),
-        })
-        .collect();
+    let names: Vec<String> = unknown.iter().take(NAMED).map(UnknownType::name).collect();
     let strange = match names.as_slice() {
         [] => String::new(),
         names => format!(" It has records that are not known: {}.", names.join(", ")),

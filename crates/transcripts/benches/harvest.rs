@@ -60,6 +60,7 @@ fn everything(only: Option<&str>) -> Result<(), Box<dyn std::error::Error>> {
         (Mix::AsRecorded, megabytes),
         (Mix::Long, megabytes / 4),
         (Mix::Events, megabytes / 2),
+        (Mix::Rollouts, megabytes),
     ] {
         if only.is_some_and(|only| only != mix.name()) {
             continue;

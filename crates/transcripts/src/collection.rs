@@ -277,7 +277,8 @@ impl Gathering<'_> {
             if listed.elsewhere {
                 // What is known of it stays known.
                 counts.add(Reason::OtherProject);
-                newest = newest.max(listed.ended);
+                let ended = listed.ended.filter(|at| self.request.may_be(*at));
+                newest = newest.max(ended);
                 continue;
             }
             let before = gathered.get(&listed.id).map(|(version, _)| *version);

@@ -1,14 +1,12 @@
 //! GitHub Copilot CLI. The format and the versions seen: `README.md` in this module's folder.
 
 mod database;
-mod head;
 mod paths;
-mod reader;
-mod record;
 
 pub(crate) use database::place;
 pub(crate) use paths::{STORES, homes, session_id, takes};
-pub(crate) use reader::{Reader, State, VERSION};
+
+pub(crate) use crate::event_log::{Reader, State, VERSION};
 
 use crate::session::Session;
 

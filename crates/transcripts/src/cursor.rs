@@ -9,7 +9,7 @@ mod workspace;
 mod workspaces;
 
 pub(crate) use editor::places;
-pub(crate) use paths::{STORES, homes, session_id, takes};
+pub(crate) use paths::{homes, session_id, stores, takes};
 pub(crate) use reader::{Reader, VERSION};
 pub(crate) use workspace::folder;
 

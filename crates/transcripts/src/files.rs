@@ -243,10 +243,13 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let home = home.path();
         let plain = file(home.join("s/a/1.jsonl"));
-        let odd = file(
-            home.join("s/a")
-                .join(std::ffi::OsStr::from_bytes(b"\xFF.jsonl")),
-        );
+        // A name that is no text, where the system has such names.
+        let name: &[u8] = if cfg!(target_os = "linux") {
+            b"\xFF.jsonl"
+        } else {
+            b"odd.jsonl"
+        };
+        let odd = file(home.join("s/a").join(std::ffi::OsStr::from_bytes(name)));
         file(home.join("s/a/notes.txt"));
         file(home.join("s/secret/2.jsonl"));
         file(home.join("s/1/2/3/4/5.jsonl"));

@@ -261,10 +261,11 @@ fn put_together(
         let ended = held
             .facts
             .ended()
-            .and_then(|at| Instant::from_millisecond(at).ok());
+            .and_then(|at| Instant::from_millisecond(at).ok())
+            .filter(|at| request.may_be(*at));
         harvest.written(held.agent, ended);
     }
-    harvest.silent = silent(held);
+    harvest.silent = silent(held, request);
     let mut chosen = Vec::new();
     for members in &owners.sessions {
         if is_chosen(
@@ -293,14 +294,17 @@ fn put_together(
 }
 
 /// How many of the newest transcripts of each agent are silent, where that is a sign of something.
-fn silent(held: &[Held]) -> BTreeMap<Agent, u64> {
+fn silent(held: &[Held], request: &Request) -> BTreeMap<Agent, u64> {
+    // One from the future would stay the newest for ever, whatever is written after it.
+    let believed = |at: &i64| Instant::from_millisecond(*at).is_ok_and(|at| request.may_be(at));
+
     let mut newest: BTreeMap<Agent, Vec<(Option<i64>, bool)>> = BTreeMap::new();
     for held in held.iter().filter(|held| held.facts.verdict.is_none()) {
         let facts = &held.facts;
         newest
             .entry(held.agent)
             .or_default()
-            .push((facts.last, facts.silent));
+            .push((facts.last.filter(believed), facts.silent));
     }
     newest.retain(|_, transcripts| {
         transcripts.sort_unstable_by_key(|transcript| std::cmp::Reverse(*transcript));

@@ -19,6 +19,7 @@ pub mod cursor;
 mod database;
 mod devin;
 mod digest;
+mod event_log;
 mod exclude;
 mod file;
 mod files;
@@ -57,7 +58,7 @@ mod words;
 
 pub use digest::Digest;
 pub use harvest::{FileCounts, Harvest, Looked, UnknownRecord, harvest};
-pub use power::{POWER_SUPPLIES, Power, on_battery, power};
+pub use power::{Power, on_battery, power, power_supplies};
 pub use reason::{Reason, Unit};
 pub use request::{Homes, ProjectScope, Request, Scope};
 pub use retention::Retention;

@@ -6,7 +6,7 @@ mod paths;
 mod record;
 mod storage;
 
-pub(crate) use paths::{homes, places};
+pub(crate) use paths::{homes, places, stores, takes};
 
 /// Raised whenever the reader reads the same store differently, so that sessions are read again.
 pub(crate) const VERSION: u32 = 5;

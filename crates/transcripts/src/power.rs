@@ -1,18 +1,29 @@
 //! How hard a harvest may work: on battery one thread, which steps back for everything else.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::request::Request;
 
 /// Most reader threads when the request leaves it open.
 const THREADS: usize = 4;
 
-/// Where Linux tells about batteries and mains.
-pub const POWER_SUPPLIES: &str = "/sys/class/power_supply";
+/// The variable that says where sysfs is, as libsysfs has it.
+const SYSFS_VARIABLE: &str = "SYSFS_PATH";
 
-/// Whether the machine runs on battery, as a folder like [`POWER_SUPPLIES`] tells: a battery of the
+/// Where Linux tells about batteries and mains.
+#[must_use]
+pub fn power_supplies(environment: &BTreeMap<String, String>) -> PathBuf {
+    environment
+        .get(SYSFS_VARIABLE)
+        .filter(|path| !path.is_empty())
+        .map_or_else(|| Path::new("/sys").to_owned(), PathBuf::from)
+        .join("class/power_supply")
+}
+
+/// Whether the machine runs on battery, as a folder like that of [`power_supplies`] tells: a battery of the
 /// machine itself is being discharged, and no mains are connected. Where there is no such folder (on
 /// macOS, Windows and most servers) the answer is no.
 #[must_use]
@@ -36,7 +47,7 @@ pub struct Power {
     pub charge: Option<u8>,
 }
 
-/// What a folder like [`POWER_SUPPLIES`] tells. A machine without a battery is on power.
+/// What a folder like that of [`power_supplies`] tells. A machine without a battery is on power.
 #[must_use]
 pub fn power(supplies: &Path) -> Power {
     let Ok(entries) = fs::read_dir(supplies) else {

@@ -11,7 +11,7 @@ use crate::files::{Store, Taken};
 use crate::reading::Recorder;
 use crate::surroundings::Surroundings;
 use crate::tree_log;
-use crate::{claude, codex, copilot, cursor, devin, openclaw, opencode, pi, vscode};
+use crate::{claude, codex, copilot, cursor, devin, event_log, openclaw, opencode, pi, vscode};
 
 /// The agent's homes, as the agent itself finds them.
 pub(crate) fn homes(agent: Agent, at: &Surroundings<'_>) -> Vec<PathBuf> {
@@ -35,10 +35,11 @@ pub(crate) fn stores(agent: Agent, home: &Path) -> &'static [Store] {
         Agent::Codex => codex::STORES,
         Agent::Copilot => copilot::STORES,
         Agent::Vscode => vscode::STORES,
-        Agent::Cursor => cursor::STORES,
+        Agent::Cursor => cursor::stores(home),
         Agent::Pi => pi::stores(home),
         Agent::OpenClaw => openclaw::STORES,
-        Agent::OpenCode | Agent::Devin => &[],
+        Agent::OpenCode => opencode::stores(home),
+        Agent::Devin => &[],
     }
 }
 
@@ -52,7 +53,8 @@ pub(crate) const fn takes(agent: Agent) -> fn(&Path) -> Taken {
         Agent::Cursor => cursor::takes,
         Agent::Pi => pi::takes,
         Agent::OpenClaw => openclaw::takes,
-        Agent::OpenCode | Agent::Devin => |_| Taken::No,
+        Agent::OpenCode => opencode::takes,
+        Agent::Devin => |_| Taken::No,
     }
 }
 
@@ -104,6 +106,8 @@ pub(crate) enum Reader {
     Codex(codex::Reader),
     Copilot(copilot::Reader),
     Vscode(vscode::Reader),
+    /// A transcript of the extension, beside what the editor itself keeps of the same session.
+    VscodeTranscript(event_log::Reader),
     Cursor(cursor::Reader),
     Pi(tree_log::Reader<pi::Pi>),
     OpenClaw(tree_log::Reader<openclaw::OpenClaw>),
@@ -119,6 +123,7 @@ pub(crate) enum State {
     Codex(codex::State),
     Copilot(copilot::State),
     Vscode(vscode::State),
+    VscodeTranscript(event_log::State),
     Pi(tree_log::State),
     OpenClaw(tree_log::State),
 }
@@ -143,6 +148,9 @@ impl Reader {
             State::Codex(state) => Self::Codex(codex::Reader::resume(state)),
             State::Copilot(state) => Self::Copilot(copilot::Reader::resume(state)),
             State::Vscode(state) => Self::Vscode(vscode::Reader::resume(state)),
+            State::VscodeTranscript(state) => {
+                Self::VscodeTranscript(event_log::Reader::resume(state))
+            }
             State::Pi(state) => Self::Pi(tree_log::Reader::resume(state)),
             State::OpenClaw(state) => Self::OpenClaw(tree_log::Reader::resume(state)),
         }
@@ -156,6 +164,7 @@ impl Reader {
             Self::Codex(reader) => Some(State::Codex(reader.state().clone())),
             Self::Copilot(reader) => Some(State::Copilot(reader.state().clone())),
             Self::Vscode(reader) => Some(State::Vscode(reader.state().clone())),
+            Self::VscodeTranscript(reader) => Some(State::VscodeTranscript(reader.state().clone())),
             Self::Pi(reader) => Some(State::Pi(reader.state().clone())),
             Self::OpenClaw(reader) => Some(State::OpenClaw(reader.state().clone())),
             Self::Cursor(_) | Self::NoFiles => None,
@@ -166,7 +175,7 @@ impl Reader {
         match self {
             Self::Claude(reader) => reader.line(line, recorder),
             Self::Codex(reader) => reader.line(line, recorder),
-            Self::Copilot(reader) => reader.line(line, recorder),
+            Self::Copilot(reader) | Self::VscodeTranscript(reader) => reader.line(line, recorder),
             Self::Vscode(reader) => reader.line(line, recorder),
             Self::Cursor(reader) => reader.line(line, recorder),
             Self::Pi(reader) => reader.line(line, recorder),
@@ -182,7 +191,9 @@ impl Reader {
             Self::Pi(reader) => reader.needs(beginning, recorder),
             Self::OpenClaw(reader) => reader.needs(beginning, recorder),
             Self::NoFiles => false,
-            Self::Copilot(_) => copilot::Reader::needs(beginning, recorder),
+            Self::Copilot(_) | Self::VscodeTranscript(_) => {
+                event_log::Reader::needs(beginning, recorder)
+            }
             // No beginning tells.
             Self::Vscode(_) | Self::Cursor(_) => true,
         }
@@ -199,10 +210,18 @@ impl Reader {
             Self::Claude(_)
             | Self::Codex(_)
             | Self::Copilot(_)
+            | Self::VscodeTranscript(_)
             | Self::Pi(_)
             | Self::OpenClaw(_)
             | Self::NoFiles => {}
-            Self::Vscode(_) => recorder.place(&vscode::folder(path), ""),
+            Self::Vscode(_) => {
+                recorder.place(&vscode::folder(path), "");
+                if vscode::is_transcript(path) {
+                    // What the editor keeps of the session says more.
+                    recorder.is_fallback();
+                    *self = Self::VscodeTranscript(event_log::Reader::default());
+                }
+            }
             Self::Cursor(reader) => {
                 // The editor's database has ids and times as well.
                 recorder.is_fallback();
@@ -219,6 +238,7 @@ impl Reader {
             Self::Claude(_)
             | Self::Codex(_)
             | Self::Copilot(_)
+            | Self::VscodeTranscript(_)
             | Self::Cursor(_)
             | Self::Pi(_)
             | Self::OpenClaw(_)
@@ -228,7 +248,11 @@ impl Reader {
 
     pub(crate) fn end(&mut self, recorder: &mut Recorder<'_>) {
         match self {
-            Self::Claude(_) | Self::Copilot(_) | Self::Cursor(_) | Self::NoFiles => {}
+            Self::Claude(_)
+            | Self::Copilot(_)
+            | Self::VscodeTranscript(_)
+            | Self::Cursor(_)
+            | Self::NoFiles => {}
             Self::Codex(reader) => reader.end(recorder),
             Self::Pi(reader) => reader.end(recorder),
             Self::OpenClaw(reader) => reader.end(recorder),

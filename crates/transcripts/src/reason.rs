@@ -90,6 +90,8 @@ reasons! {
     DamagedDatabase, "damaged_database", File, "This database is damaged, or no database.";
     /// A database without the tables and columns that are read.
     UnknownSchema, "unknown_schema", File, "This database is laid out in a way this version does not know.";
+    /// A session in a form that no reader here knows.
+    UnreadForm, "unread_form", File, "This file holds a session in a form that is not read.";
     /// The file belongs to a sub-agent.
     SubagentFile, "subagent_file", File, "A sub-agent wrote this file; nobody typed in it.";
 
@@ -195,6 +197,7 @@ impl Reason {
             | Self::BusyDatabase
             | Self::DamagedDatabase
             | Self::UnknownSchema
+            | Self::UnreadForm
             | Self::SubagentFile
             | Self::OwnCall
             | Self::EngineCall

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
+use jiff::SignedDuration;
 use skillopt_core::Instant;
 use skillopt_core::agent::Agent;
 
@@ -81,6 +82,9 @@ pub struct Request {
     pub project: ProjectScope,
     /// Leaves out sessions whose last turn lies before this moment.
     pub since: Option<Instant>,
+    /// The moment of the harvest. What is dated more than a day later was written by a wrong clock, and
+    /// says nothing about what is newest.
+    pub now: Option<Instant>,
     /// Globs on the folder a turn was typed in, on transcript files and on touched files. A pattern
     /// without wildcards also covers everything below it. Absolute, or relative to any folder.
     pub exclude: Vec<String>,
@@ -96,4 +100,13 @@ pub struct Request {
     pub threads: usize,
     /// The machine runs on battery: one thread reads, and steps back for other programs.
     pub on_battery: bool,
+}
+
+impl Request {
+    /// Whether something may have been written then. A day is left for clocks and zones that differ.
+    pub(crate) fn may_be(&self, at: Instant) -> bool {
+        self.now
+            .and_then(|now| now.checked_add(SignedDuration::from_hours(24)).ok())
+            .is_none_or(|latest| at <= latest)
+    }
 }

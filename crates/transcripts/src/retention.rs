@@ -25,6 +25,11 @@ pub enum Retention {
         /// The agent's settings file that says so; `None` when it is the agent's default.
         setting: Option<PathBuf>,
     },
+    /// Its settings say to keep sessions for no day.
+    KeepsNone {
+        /// The agent's settings file that says so.
+        setting: PathBuf,
+    },
     /// It never deletes sessions by itself.
     Keeps,
     /// Nothing is known about it.
@@ -58,6 +63,11 @@ impl Retention {
         match self {
             Self::Deletes { days: 1, .. } => "It deletes sessions after a day.".to_owned(),
             Self::Deletes { days, .. } => format!("It deletes sessions after {days} days."),
+            Self::KeepsNone { .. } => {
+                "Its settings say to keep sessions for 0 days: older versions save none then, newer \
+                 ones refuse that number."
+                    .to_owned()
+            }
             Self::Keeps => "It keeps sessions until you delete them.".to_owned(),
             Self::Unknown => "How long it keeps sessions is not known.".to_owned(),
         }
@@ -76,9 +86,9 @@ fn claude(homes: &[PathBuf]) -> Retention {
             }
         })
         .min()
-        .map_or(Retention::Unknown, |(days, setting)| Retention::Deletes {
-            days,
-            setting,
+        .map_or(Retention::Unknown, |found| match found {
+            (0, Some(setting)) => Retention::KeepsNone { setting },
+            (days, setting) => Retention::Deletes { days, setting },
         })
 }
 
@@ -138,7 +148,7 @@ mod tests {
         write(&file, r#"{"cleanupPeriodDays":365,"model":"m"}"#);
         let set = Retention::Deletes {
             days: 365,
-            setting: Some(file),
+            setting: Some(file.clone()),
         };
         assert_eq!(of(), set);
         assert_eq!(set.sentence(), "It deletes sessions after 365 days.");
@@ -146,5 +156,10 @@ mod tests {
         let two = [home.clone(), home.join("other")];
         assert_eq!(Retention::of(Agent::Claude, &two), default);
         assert_eq!(Retention::of(Agent::Claude, &[]), Retention::Unknown);
+        // No session is deleted after no day: there never is one, or the setting does not hold.
+        write(&file, r#"{"cleanupPeriodDays":0}"#);
+        assert_eq!(of(), Retention::KeepsNone { setting: file });
+        let sentence = of().sentence();
+        assert!(sentence.contains("older versions save none"), "{sentence}");
     }
 }

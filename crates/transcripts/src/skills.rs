@@ -2,8 +2,8 @@
 
 /// The skills whose `<skill>/SKILL.md` is named in a command or a path.
 pub(crate) fn read_by(text: &str) -> impl Iterator<Item = &str> {
-    text.match_indices("/SKILL.md").filter_map(|(at, _)| {
-        let before = &text[..at];
+    text.match_indices("SKILL.md").filter_map(|(at, _)| {
+        let before = text[..at].strip_suffix(['/', '\\'])?;
         let above = before
             .trim_end_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
         Some(&before[above.len()..]).filter(|name| !name.is_empty() && !name.starts_with('.'))
@@ -25,6 +25,11 @@ mod tests {
             ("../SKILL.md", &[]),
             ("skills/a b/SKILL.md", &["b"]),
             ("SKILL.md", &[]),
+            (
+                r"type C:\work\skills\release-notes\SKILL.md",
+                &["release-notes"],
+            ),
+            (r"..\SKILL.md a\MYSKILL.md", &[]),
             (
                 "cat ä/SKILL.md “release/SKILL.md” li\u{fffd}nt/SKILL.md",
                 &["release", "nt"],

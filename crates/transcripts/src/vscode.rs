@@ -6,11 +6,15 @@ mod paths;
 mod reader;
 mod workspace;
 
-pub(crate) use paths::{STORES, homes, session_id, takes};
-pub(crate) use reader::{Reader, State, VERSION};
+pub(crate) use paths::{STORES, homes, is_transcript, session_id, takes};
+pub(crate) use reader::{Reader, State};
 pub(crate) use workspace::folder;
 
+use crate::event_log;
 use crate::session::Session;
+
+/// Raised whenever one of the two forms is read differently, so that files are read again.
+pub(crate) const VERSION: u32 = reader::VERSION + event_log::VERSION;
 
 /// Reads a session from memory, as fuzz targets and benchmarks do. Never panics, whatever the bytes
 /// are.

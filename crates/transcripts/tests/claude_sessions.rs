@@ -219,6 +219,30 @@ fn sessions_in_which_nobody_speaks_any_more_are_noticed() {
     assert_eq!(home.harvest().silent.get(&Agent::Claude), Some(&2));
 }
 
+/// A session of a wrong clock is not the newest one for ever.
+#[test]
+fn what_is_dated_in_the_future_hides_no_change_of_the_format() {
+    let mut home = Home::new();
+    let future = |line: String| line.replace("2026-01-05", "9998-01-05");
+    home.claude("far.jsonl", &[future(typed(1, "hello"))]);
+    home.claude("old.jsonl", &[typed(1, "hi"), answer(1, "Hello.")]);
+    for (name, minute) in [("a", 2), ("b", 3), ("c", 4)] {
+        let strange = typed(minute, "hello").replace(r#""type":"user""#, r#""type":"speech""#);
+        home.claude(&format!("{name}.jsonl"), &[strange, answer(minute, "hi")]);
+    }
+    assert!(home.harvest().silent.is_empty());
+    home.request.now = Some("2026-01-06T00:00:00Z".parse().unwrap());
+    let harvest = home.harvest();
+    assert_eq!(harvest.silent.get(&Agent::Claude), Some(&3));
+    assert_eq!(
+        harvest.newest[&Agent::Claude].to_string(),
+        "2026-01-05T10:01:30Z"
+    );
+    // A clock that is some hours ahead is right enough.
+    home.request.now = Some("9998-01-04T12:00:00Z".parse().unwrap());
+    assert!(home.harvest().silent.is_empty());
+}
+
 #[test]
 fn sessions_no_person_made_are_left_out() {
     let marked = format!("Grade this. {}", skillopt_core::own_call::MARKER);

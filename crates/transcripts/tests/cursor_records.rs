@@ -92,6 +92,87 @@ fn only_the_words_in_the_query_were_typed() {
 }
 
 #[test]
+fn what_stands_behind_the_query_was_not_typed() {
+    let harvest = read(&[
+        user("<user_query>\nwhy?\n</user_query>\n<context>\nmuch of it\n</context>"),
+        said("Because."),
+        user("say <user_query>x</user_query> in the docs"),
+    ]);
+    assert_eq!(
+        prompts(&harvest),
+        [["why?", "say <user_query>x</user_query> in the docs"]]
+    );
+}
+
+#[test]
+fn a_turn_has_the_time_it_was_sent_at() {
+    let sent = |stamp: &str, words: &str| {
+        user(&format!(
+            "<timestamp>{stamp}</timestamp>\n<user_query>\n{words}\n</user_query>"
+        ))
+    };
+    let harvest = read(&[
+        sent("Tuesday, Jul 21, 2026, 1:11 PM (UTC+3)", "one"),
+        said("Done."),
+        sent("Wednesday, Jul 22, 2026, 12:05 AM (UTC-4)", "two"),
+        sent("Wednesday, Jul 22, 2026, 9:30 PM (UTC+5:30)", "three"),
+        sent("Thursday, Jul 23, 2026, 10:00 AM (UTC)", "four"),
+        user("<timestamp>Thursday, Jul 23, 2026, 10:01 AM (UTC)</timestamp>\nfive"),
+    ]);
+    let times = |author: Author| -> Vec<String> {
+        let turns = harvest.sessions[0].turns.iter();
+        turns
+            .filter(|turn| turn.author == author)
+            .map(|turn| turn.at.unwrap().to_string())
+            .collect()
+    };
+    assert_eq!(prompts(&harvest), [["one", "two", "three", "four", "five"]]);
+    assert_eq!(
+        times(Author::Human),
+        [
+            "2026-07-21T10:11:00Z",
+            "2026-07-22T04:05:00Z",
+            "2026-07-22T16:00:00Z",
+            "2026-07-23T10:00:00Z",
+            "2026-07-23T10:01:00Z"
+        ]
+    );
+    // An answer has no time of its own.
+    assert_eq!(times(Author::Assistant), ["2026-07-21T10:11:00Z"]);
+    // Where no instant can be read it is that of the file, and the words are the same.
+    for stamp in [
+        "Tuesday, Jul 21, 2026",
+        "",
+        "Tuesday, Jul 99, 2026, 1:11 PM (UTC+3)",
+    ] {
+        let harvest = read(&[sent(stamp, "one")]);
+        assert_eq!(prompts(&harvest), [["one"]], "{stamp}");
+        assert_ne!(
+            harvest.sessions[0].turns[0].at.unwrap().to_string(),
+            "2026-07-21T10:11:00Z"
+        );
+    }
+}
+
+#[test]
+fn what_stands_for_thoughts_is_no_answer() {
+    let harvest = read(&[
+        typed("why?"),
+        said(r"Because.\n\n[REDACTED]"),
+        said("[REDACTED]"),
+        typed("which word?"),
+        said("The token is [REDACTED]"),
+    ]);
+    let answers: Vec<&str> = harvest.sessions[0]
+        .turns
+        .iter()
+        .filter(|turn| turn.author == Author::Assistant)
+        .map(|turn| turn.text.as_str())
+        .collect();
+    assert_eq!(answers, ["Because.", "The token is [REDACTED]"]);
+}
+
+#[test]
 fn what_a_command_sets_off_answers_no_prompt() {
     let harvest = read(&[
         typed("why?"),

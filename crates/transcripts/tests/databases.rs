@@ -14,7 +14,7 @@ use rusqlite::Connection;
 use serde_json::json;
 use skillopt_core::agent::Agent;
 use skillopt_store::{Store, SystemClock};
-use skillopt_transcripts::{Harvest, Reason, harvest};
+use skillopt_transcripts::{Harvest, Homes, Reason, Request, harvest};
 
 #[path = "support/homes.rs"]
 mod homes;
@@ -110,6 +110,100 @@ fn only_what_changed_is_read_again() {
     drop(db);
     assert_eq!(files(check(&home, &store)), (4, 4, 0));
     assert_eq!(files(check(&home, &store)), (4, 4, 0));
+}
+
+/// What was not read and what was, of a harvest with the index, which gives what one from scratch gives.
+fn counted(request: &Request, store: &Store) -> (u64, u64) {
+    let with = harvest(request, Some(store), &|| false).unwrap();
+    let scratch = harvest(request, None, &|| false).unwrap();
+    assert_eq!(with.sessions, scratch.sessions);
+    assert_eq!(with.skipped, scratch.skipped);
+    (with.files.unchanged, with.files.read)
+}
+
+#[test]
+fn of_copilots_database_only_what_changed_is_read_again() {
+    let home = OpenCode::new();
+    let store = store();
+    let request = Request {
+        homes: Homes::from_iter([(Agent::Copilot, vec![home.folder.path().to_owned()])]),
+        agents: vec![Agent::Copilot],
+        ..home.request
+    };
+    let db = Connection::open(home.folder.path().join("session-store.db")).unwrap();
+    db.execute_batch(
+        "CREATE TABLE sessions (id TEXT PRIMARY KEY, cwd TEXT, branch TEXT, created_at TEXT, updated_at TEXT);
+         CREATE TABLE turns (session_id TEXT, turn_index INTEGER, user_message TEXT, assistant_response TEXT,
+             UNIQUE (session_id, turn_index));
+         CREATE TABLE session_files (session_id TEXT, file_path TEXT, tool_name TEXT, turn_index INTEGER,
+             UNIQUE (session_id, file_path));
+         INSERT INTO sessions VALUES ('s1', '/w/app', 'main', '2026-01-05 10:00:00', '2026-01-05 10:05:00');
+         INSERT INTO sessions VALUES ('s2', '/w/app', 'main', '2026-01-05 11:00:00', '2026-01-05 11:05:00');
+         INSERT INTO turns VALUES ('s1', 0, 'one', 'first');
+         INSERT INTO turns VALUES ('s2', 0, 'two', 'second');",
+    )
+    .unwrap();
+    assert_eq!(counted(&request, &store), (0, 2));
+    assert_eq!(counted(&request, &store), (2, 0));
+    for change in [
+        "INSERT INTO turns VALUES ('s1', 1, 'three', NULL)",
+        // An answer that came later.
+        "UPDATE turns SET assistant_response = 'third' WHERE user_message = 'three'",
+        "INSERT INTO session_files VALUES ('s1', '/w/app/a.rs', 'create', 1)",
+        "UPDATE sessions SET branch = 'other' WHERE id = 's1'",
+    ] {
+        db.execute(change, []).unwrap();
+        assert_eq!(counted(&request, &store), (1, 1), "{change}");
+    }
+    // The file is another one, its rows are as they were.
+    db.execute_batch("CREATE TABLE beside (x); INSERT INTO beside VALUES (1)")
+        .unwrap();
+    assert_eq!(counted(&request, &store), (2, 0));
+    db.execute_batch(
+        "DELETE FROM turns WHERE session_id = 's2'; DELETE FROM sessions WHERE id = 's2'",
+    )
+    .unwrap();
+    assert_eq!(counted(&request, &store), (1, 0));
+}
+
+#[test]
+fn of_opencodes_files_only_sessions_that_changed_are_read_again() {
+    let home = OpenCode::new();
+    let store = store();
+    let storage = home.folder.path().join("storage");
+    let file = |name: &str, value: &serde_json::Value| {
+        write(&storage.join(name), value.to_string().as_bytes());
+    };
+    for session in ["ses_1", "ses_2"] {
+        let message = format!("msg_{session}");
+        file(
+            &format!("session/p/{session}.json"),
+            &json!({"id": session, "directory": "/w/app", "time": {"created": opencode::START}}),
+        );
+        file(
+            &format!("message/{session}/{message}.json"),
+            &json!({"id": message, "role": "user", "time": {"created": opencode::START}}),
+        );
+        file(&format!("part/{message}/prt_1.json"), &text(session));
+    }
+    assert_eq!(counted(&home.request, &store), (0, 2));
+    assert_eq!(counted(&home.request, &store), (2, 0));
+    // A part that grew, one more, and a message.
+    file("part/msg_ses_1/prt_1.json", &text("one, and more"));
+    assert_eq!(counted(&home.request, &store), (1, 1));
+    file("part/msg_ses_1/prt_2.json", &text("a second one"));
+    assert_eq!(counted(&home.request, &store), (1, 1));
+    file(
+        "message/ses_2/msg_z.json",
+        &json!({"id": "msg_z", "role": "user", "time": {"created": opencode::START + 1}}),
+    );
+    file("part/msg_z/prt_1.json", &text("after that"));
+    assert_eq!(counted(&home.request, &store), (1, 1));
+    fs::remove_file(storage.join("part/msg_z/prt_1.json")).unwrap();
+    assert_eq!(counted(&home.request, &store), (1, 1));
+    fs::remove_file(storage.join("session/p/ses_2.json")).unwrap();
+    assert_eq!(counted(&home.request, &store), (1, 0));
+    assert_eq!(counted(&home.request, &store), (1, 0));
 }
 
 #[test]

@@ -222,13 +222,20 @@ fn a_home_may_be_linked_from_elsewhere() {
 fn the_agents_own_variables_lead_to_their_sessions() {
     for (agent, variable, below) in [
         (Agent::Claude, "CLAUDE_CONFIG_DIR", ""),
+        (Agent::Claude, "XDG_CONFIG_HOME", "claude"),
         (Agent::Codex, "CODEX_HOME", ""),
         (Agent::Copilot, "COPILOT_HOME", ""),
+        (Agent::Copilot, "XDG_STATE_HOME", ".copilot"),
+        (Agent::Cursor, "CURSOR_CONFIG_DIR", ""),
+        (Agent::Cursor, "XDG_CONFIG_HOME", "cursor"),
         (Agent::Vscode, "VSCODE_PORTABLE", "user-data"),
         (Agent::Vscode, "XDG_CONFIG_HOME", "Code - Insiders"),
         (Agent::Pi, "PI_CODING_AGENT_DIR", ""),
         (Agent::OpenCode, "XDG_DATA_HOME", "opencode"),
         (Agent::OpenClaw, "OPENCLAW_STATE_DIR", ""),
+        (Agent::OpenClaw, "MOLTBOT_STATE_DIR", ""),
+        (Agent::OpenClaw, "CLAWDBOT_STATE_DIR", ""),
+        (Agent::OpenClaw, "OPENCLAW_HOME", ".openclaw"),
         (Agent::Devin, "XDG_DATA_HOME", "devin/cli"),
     ] {
         let mut home = Home::new();
@@ -253,6 +260,78 @@ fn the_agents_own_variables_lead_to_their_sessions() {
         };
         found_by(&mut home, agent, variable, named);
     }
+}
+
+/// Folders that no variable names, and that count where they are there.
+#[test]
+fn folders_of_other_versions_and_of_servers_are_read() {
+    for (agent, below) in [
+        (Agent::Claude, ".config/claude"),
+        (Agent::Cursor, ".config/cursor"),
+        (Agent::Vscode, ".vscode-server/data"),
+        (Agent::Vscode, ".vscode-server-insiders/data"),
+    ] {
+        let mut home = Home::new();
+        session(&home, agent, "/w/app", "Write the parser");
+        let somebody = home.folder.path().join("somebody");
+        let folder = somebody.join(below);
+        std::fs::create_dir_all(folder.parent().unwrap()).unwrap();
+        std::fs::rename(home.folder.path().join(agent.id()), &folder).unwrap();
+        let at = Surroundings {
+            platform: Platform::Linux,
+            home: &somebody,
+            environment: &BTreeMap::new(),
+        };
+        home.request.agents = vec![agent];
+        home.request.homes = Homes::find(&at, |_| &[]);
+        assert_eq!(
+            prompts(&home.harvest()),
+            [["Write the parser"]],
+            "{agent}: {below}"
+        );
+    }
+}
+
+/// Sessions in forms that nothing here reads are not passed over without a word.
+#[test]
+fn sessions_in_forms_that_are_not_read_are_counted() {
+    for (agent, files) in [
+        (
+            Agent::Cursor,
+            &[
+                "chats/9a/1f/store.db",
+                "projects/w-app/agent-transcripts/2f.txt",
+            ][..],
+        ),
+        (
+            Agent::OpenCode,
+            &["project/w-app/storage/session/info/ses_1.json"],
+        ),
+    ] {
+        let home = Home::new();
+        for file in files {
+            write(&home.folder.path().join(agent.id()).join(file), b"x");
+        }
+        let harvest = home.harvest();
+        let counted = skipped(&harvest, agent, Reason::UnreadForm);
+        assert_eq!(counted, files.len() as u64, "{agent}");
+        assert!(
+            harvest
+                .looked
+                .iter()
+                .any(|it| it.agent == agent && it.present)
+        );
+    }
+    // What a later version of OpenCode has copied is read from its copy.
+    let home = Home::new();
+    let opencode = home.folder.path().join("opencode");
+    write(
+        &opencode.join("project/w-app/storage/session/info/ses_1.json"),
+        b"x",
+    );
+    write(&opencode.join("storage/migration"), b"2");
+    let harvest = home.harvest();
+    assert_eq!(skipped(&harvest, Agent::OpenCode, Reason::UnreadForm), 0);
 }
 
 /// That a session is found when the variable names this place, and not without it.

@@ -343,6 +343,112 @@ fn parts_of_an_answer() {
 }
 
 #[test]
+fn a_part_of_a_kind_that_is_not_known_is_counted_by_its_name() {
+    let harvest = read(&[begin(&[request(
+        1,
+        "write it",
+        r#"{"value":{"value":"Written."}},{"kind":"undoStop"},{"kind":"hologram"},{"kind":"hologram"}"#,
+    )])]);
+    assert_eq!(answers(&harvest), ["Written."]);
+    let unknown: Vec<(&str, &str, u64)> = harvest
+        .unknown
+        .iter()
+        .map(|(record, &count)| (record.name.as_str(), record.version.as_str(), count))
+        .collect();
+    assert_eq!(unknown, [("part/hologram", "format-3", 2)]);
+}
+
+/// An entry of a transcript. `minute` makes its id and its time.
+fn entry(minute: u32, r#type: &str, data: &str) -> String {
+    format!(
+        r#"{{"type":"{type}","data":{data},"id":"e{minute}-{type}","timestamp":"2026-01-05T10:{minute:02}:00.000Z","parentId":null}}"#
+    )
+}
+
+/// A transcript of the extension, as its sources write it.
+fn transcript() -> Vec<String> {
+    let start = r#"{"sessionId":"c1","version":1,"producer":"copilot-agent","copilotVersion":"0.51.0","vscodeVersion":"1.125.0","startTime":"2026-01-05T10:00:00.000Z"}"#;
+    let call = r#"{"messageId":"m1","content":"","toolRequests":[{"toolCallId":"t1","name":"run_in_terminal","arguments":"{\"command\":\"git commit -m x\"}","type":"function"}]}"#;
+    vec![
+        entry(0, "session.start", start),
+        entry(
+            1,
+            "user.message",
+            r#"{"content":"tidy up","attachments":[]}"#,
+        ),
+        entry(1, "assistant.turn_start", r#"{"turnId":"0"}"#),
+        entry(1, "assistant.message", call),
+        entry(
+            1,
+            "tool.execution_start",
+            r#"{"toolCallId":"t1","toolName":"run_in_terminal","arguments":{}}"#,
+        ),
+        entry(
+            1,
+            "tool.execution_complete",
+            r#"{"toolCallId":"t1","success":true,"result":{"content":"nothing to commit"}}"#,
+        ),
+        entry(1, "assistant.usage", r#"{"inputTokens":7}"#),
+        entry(1, "assistant.turn_end", r#"{"turnId":"0"}"#),
+        entry(
+            2,
+            "assistant.message",
+            r#"{"messageId":"m2","content":"Tidied.","toolRequests":[],"reasoningText":"hm"}"#,
+        ),
+        entry(3, "assistant.dream", r#"{}"#),
+    ]
+}
+
+fn put_transcript(home: &Home, lines: &[String]) {
+    let path = "vscode/User/workspaceStorage/1f/GitHub.copilot-chat/transcripts/c1.jsonl";
+    write(&home.folder.path().join(path), &joined(lines));
+}
+
+#[test]
+fn a_transcript_of_the_extension_is_a_session() {
+    let home = home_with("other.txt", b"");
+    put_transcript(&home, &transcript());
+    let harvest = home.harvest();
+    assert_eq!(prompts(&harvest), [["tidy up"]]);
+    assert_eq!(answers(&harvest), ["Tidied."]);
+    let session = &harvest.sessions[0];
+    assert_eq!(
+        (session.id.as_str(), session.directory.as_str()),
+        ("c1", "/w/my app")
+    );
+    assert_eq!(session.tools, ["run_in_terminal"]);
+    assert_eq!(
+        session.turns[0].at.unwrap().to_string(),
+        "2026-01-05T10:01:00Z"
+    );
+    let unknown: Vec<(&str, &str)> = harvest
+        .unknown
+        .keys()
+        .map(|record| (record.name.as_str(), record.version.as_str()))
+        .collect();
+    assert_eq!(unknown, [("assistant.dream", "0.51.0")]);
+}
+
+#[test]
+fn a_session_that_the_editor_keeps_as_well_counts_once() {
+    let home = home_with(
+        "c1.jsonl",
+        &joined(&[begin(&[request(1, "tidy up", SAID)])]),
+    );
+    put_transcript(&home, &transcript());
+    let harvest = home.harvest();
+    // The editor's own has the id of the request.
+    assert_eq!(prompts(&harvest), [["tidy up"]]);
+    assert_eq!(harvest.sessions[0].turns[0].id, "request_1");
+    // Where it says nothing the transcript counts.
+    let home = home_with("c1.jsonl", &joined(&[begin(&[])]));
+    put_transcript(&home, &transcript());
+    let harvest = home.harvest();
+    assert_eq!(prompts(&harvest), [["tidy up"]]);
+    assert_eq!(harvest.sessions[0].turns[0].id, "e1-user.message");
+}
+
+#[test]
 fn the_same_session_in_both_forms_counts_once() {
     let home = home_with(
         "c1.jsonl",

@@ -2836,7 +2836,11 @@ days: number,
 /**
  * The agent's settings file that says so; `None` when it is the agent's default.
  */
-setting: string | null, } | { "policy": "keeps" } | { "policy": "unknown" };
+setting: string | null, } | { "policy": "keeps_none", 
+/**
+ * The agent's settings file that says so.
+ */
+setting: string, } | { "policy": "keeps" } | { "policy": "unknown" };
 
 /**
  * Whether trying again can help.

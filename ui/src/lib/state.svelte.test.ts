@@ -143,14 +143,14 @@ it('asks no question twice at a time, and draws nothing that is as it was', asyn
 });
 
 it('repeats no search and no estimate because something changed', async () => {
-  const searches: CommandName[] = ['project find', 'backend servers', 'sleep dry-run', 'doctor', 'data size', 'log', 'report show'];
+  const searches: CommandName[] = ['project find', 'backend servers', 'sleep dry-run', 'doctor', 'data size', 'log', 'report show', 'sleep harvest'];
   const counts = (): number[] => searches.map((command) => engine.times(command));
   render(FirstRun);
   render(Settings);
   render(Project, { id: 'p-7f3a91c2' });
   await vi.advanceTimersByTimeAsync(REST);
   const before = counts();
-  expect(before).toEqual([1, 1, 1, 0, 1, 0, 0]);
+  expect(before).toEqual([1, 1, 1, 0, 1, 0, 0, 0]);
   const backends = engine.times('backend list');
   engine.changed('everything');
   await write(5);

@@ -43,10 +43,11 @@ fn source(status: SourceStatus, places: &str) -> Finding {
     let subject = format!("sessions of {}", status.title);
     let detail = json!(status);
     let key = home_key(status.agent);
+    let where_from = where_from(&status);
     if let Some(warning) = status.warning {
         return Finding {
             health: Health::Warning,
-            guidance: warning.guidance,
+            guidance: format!("{} {where_from}", warning.guidance),
             ..good(&subject, "sessions_strange", warning.message, detail)
         };
     }
@@ -65,7 +66,11 @@ fn source(status: SourceStatus, places: &str) -> Finding {
         "{} of this project below {places} ({key}).",
         counted(status.sessions as u64, "session")
     );
-    let left_out = left_out(&status);
+    let unknown = status
+        .unknown()
+        .map(|sentence| sentence + " ")
+        .unwrap_or_default();
+    let left_out = left_out(&status) + &unknown;
     let retention = status.retention.sentence();
     if status.sessions == 0 {
         let nothing = if left_out.is_empty() {
@@ -75,12 +80,12 @@ fn source(status: SourceStatus, places: &str) -> Finding {
         };
         return Finding {
             health: Health::Warning,
-            guidance: format!("{nothing}{left_out}{retention}"),
+            guidance: format!("{nothing}{left_out}{retention} {where_from}"),
             ..good(&subject, "sessions_none", message, detail)
         };
     }
     Finding {
-        guidance: left_out.trim_end().to_owned(),
+        guidance: left_out + &where_from,
         ..good(
             &subject,
             "sessions_found",
@@ -101,6 +106,26 @@ fn places(homes: &[PathBuf]) -> String {
         .map(|home| home.display().to_string())
         .collect();
     places.join(", ")
+}
+
+/// When the newest session was written, and where was looked.
+fn where_from(status: &SourceStatus) -> String {
+    let newest = status.newest.map_or_else(String::new, |at| {
+        let day = at.strftime("%Y-%m-%d %H:%M");
+        format!("The newest session of any project is of {day} UTC. ")
+    });
+    let there: Vec<String> = status
+        .looked
+        .iter()
+        .filter(|place| place.present)
+        .map(|place| place.folder.display().to_string())
+        .collect();
+    let absent = match status.looked.len() - there.len() {
+        0 => String::new(),
+        1 => "; another place is not there".to_owned(),
+        more => format!("; {more} other places are not there"),
+    };
+    format!("{newest}Looked in {}{absent}.", there.join(", "))
 }
 
 /// What was left out, but for the records inside sessions, which are many and usual; with a space after

@@ -8,8 +8,8 @@ use serde_json::Value;
 use skillopt_app::night::{NightRow, Shown};
 use skillopt_app::sleep::{Preview, Status};
 use skillopt_app::types::{
-    Action, Experiment, NightKind, NightReport, Outcome, SkipCount, TargetReport, Unit, amount,
-    counted,
+    Action, Experiment, NightKind, NightReport, Outcome, SkipCount, SourceStatus, TargetReport,
+    Unit, amount, counted,
 };
 
 use super::{local, review, score, stage, word};
@@ -195,6 +195,16 @@ pub(crate) fn skipped(rows: &[SkipCount], out: &mut String) -> std::fmt::Result 
     Ok(())
 }
 
+/// The types of records of each agent that this version does not know: a sign that a format changes.
+pub(crate) fn unknown(sources: &[SourceStatus], out: &mut String) -> std::fmt::Result {
+    for source in sources {
+        if let Some(unknown) = source.unknown() {
+            writeln!(out, "  {}: {}", source.title, plain(&unknown))?;
+        }
+    }
+    Ok(())
+}
+
 fn left_out(row: &SkipCount) -> String {
     let count = counted(row.count, row.unit.noun());
     let sentence = plain(&row.sentence);
@@ -242,6 +252,7 @@ pub(crate) fn preview(preview: &Preview, out: &mut String) -> std::fmt::Result {
         writeln!(out, "  [{}] {intent}", word(&task.split))?;
     }
     skipped(&preview.skipped, out)?;
+    unknown(&preview.sources, out)?;
     counts(&preview.not_replayable, out)?;
     if preview.waiting > 0 {
         writeln!(

@@ -6,7 +6,8 @@
 //!
 //! - [`Mix::AsRecorded`]: Claude Code sessions as they are, 1 to 5 turns, 70 to 200 KB each;
 //! - [`Mix::Long`]: the records of the conversation forty times over, as in sessions of a whole day;
-//! - [`Mix::Events`]: Copilot CLI's event logs, eight times over.
+//! - [`Mix::Events`]: Copilot CLI's event logs, eight times over;
+//! - [`Mix::Rollouts`]: Codex's rollouts, eight times over.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -22,6 +23,7 @@ pub(crate) enum Mix {
     AsRecorded,
     Long,
     Events,
+    Rollouts,
 }
 
 impl Mix {
@@ -30,7 +32,7 @@ impl Mix {
         match self {
             Self::AsRecorded => 1,
             Self::Long => 40,
-            Self::Events => 8,
+            Self::Events | Self::Rollouts => 8,
         }
     }
 
@@ -39,6 +41,7 @@ impl Mix {
         match self {
             Self::AsRecorded | Self::Long => Agent::Claude,
             Self::Events => Agent::Copilot,
+            Self::Rollouts => Agent::Codex,
         }
     }
 
@@ -49,6 +52,10 @@ impl Mix {
                 "projects/-home-dana-work-project-{project}/{session}.jsonl"
             )),
             Self::Events => PathBuf::from(format!("session-state/{session}/events.jsonl")),
+            Self::Rollouts => PathBuf::from(format!(
+                "sessions/2026/01/{:02}/rollout-2026-01-05T10-00-00-{session}.jsonl",
+                1 + project
+            )),
         }
     }
 
@@ -57,6 +64,7 @@ impl Mix {
             Self::AsRecorded => "as recorded",
             Self::Long => "long",
             Self::Events => "event logs",
+            Self::Rollouts => "rollouts",
         }
     }
 }
@@ -154,9 +162,11 @@ pub(crate) fn corpus(folder: &Path, bytes: u64, mix: Mix) -> io::Result<Corpus> 
 }
 
 fn originals(mix: Mix) -> io::Result<Vec<Original>> {
-    let (store, file) = match mix.agent() {
-        Agent::Copilot => ("copilot/session-state", Some("events.jsonl")),
-        _ => ("claude/projects", None),
+    let (store, file) = match mix {
+        Mix::Events => ("copilot/session-state", Some("events.jsonl")),
+        // All real ones are of one day.
+        Mix::Rollouts => ("codex/sessions/2026/11", None),
+        Mix::AsRecorded | Mix::Long => ("claude/projects", None),
     };
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/transcripts");
     let mut paths = Vec::new();
@@ -184,20 +194,21 @@ fn original(path: &Path, mix: Mix) -> io::Result<Original> {
         .lines()
         .map(|line| {
             let record: Value = serde_json::from_str(line)?;
-            Ok(match mix.agent() {
-                Agent::Copilot => event(line, &record),
-                _ => claude_record(line, &record),
+            Ok(match mix {
+                Mix::Events => event(line, &record),
+                Mix::Rollouts => rollout_line(line, &record),
+                Mix::AsRecorded | Mix::Long => claude_record(line, &record),
             })
         })
         .collect::<io::Result<Vec<Line>>>()?;
-    let named = match mix.agent() {
-        Agent::Copilot => path.parent().and_then(Path::file_name),
-        _ => path.file_stem(),
+    let named = match mix {
+        Mix::Events => path.parent().and_then(Path::file_name),
+        Mix::AsRecorded | Mix::Long | Mix::Rollouts => path.file_stem(),
     };
-    Ok(Original {
-        session: named.unwrap_or_default().to_string_lossy().into_owned(),
-        lines,
-    })
+    let named = named.unwrap_or_default().to_string_lossy();
+    // A rollout's name ends in its id.
+    let session = named[named.len().saturating_sub(UUID)..].to_owned();
+    Ok(Original { session, lines })
 }
 
 fn claude_record(line: &str, record: &Value) -> Line {
@@ -219,6 +230,17 @@ fn event(line: &str, record: &Value) -> Line {
         text: line.replace(CUT, &"All words of the vendor. ".repeat(CUT_BYTES / 25)),
         repeated: kind != "session.start",
         prompt: typed.then_some("/data/content"),
+    }
+}
+
+fn rollout_line(line: &str, record: &Value) -> Line {
+    let kind = record["type"].as_str().unwrap_or_default();
+    // Newer versions write what a person typed as a finished item.
+    let item = record.pointer("/payload/item/type") == Some(&Value::from("UserMessage"));
+    Line {
+        text: line.replace(CUT, &"All words of the vendor. ".repeat(CUT_BYTES / 25)),
+        repeated: kind != "session_meta",
+        prompt: (kind == "event_msg" && item).then_some("/payload/item/content/0/text"),
     }
 }
 
@@ -288,7 +310,9 @@ fn varied(line: &str, prompt: Option<&str>, number: usize, round: usize) -> io::
         varied.push_str(&rest[..at]);
         let uuid = &rest[at..at + UUID];
         // `uuid`, `parentUuid` and their kind differ by round; the session's id does not.
-        let own = !varied.ends_with("\"sessionId\":\"") && !varied.ends_with("\"session_id\":\"");
+        let own = !["sessionId", "session_id", "thread_id"]
+            .iter()
+            .any(|name| varied.ends_with(&format!("\"{name}\":\"")));
         varied.push_str(&varied_uuid(
             uuid,
             if own { number + (round << 32) } else { number },

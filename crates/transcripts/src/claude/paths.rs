@@ -6,10 +6,20 @@ use crate::files::{Store, Taken};
 use crate::reason::Reason;
 use crate::surroundings::Surroundings;
 
-/// `$CLAUDE_CONFIG_DIR`, or `~/.claude`. The variable names one folder: a list with commas is what
-/// some programs that count usage make of it.
+/// `$CLAUDE_CONFIG_DIR`, or `~/.claude`, and `claude` in the folder of configurations, which some
+/// versions used, if it is there. The variable names one folder: a list with commas is what some
+/// programs that count usage make of it.
 pub(crate) fn homes(at: &Surroundings<'_>) -> Vec<PathBuf> {
-    vec![at.path_or("CLAUDE_CONFIG_DIR", ".claude")]
+    match at.variable("CLAUDE_CONFIG_DIR") {
+        Some(folder) => vec![at.path(folder)],
+        None => {
+            let other = at.path_or("XDG_CONFIG_HOME", ".config").join("claude");
+            [at.home.join(".claude")]
+                .into_iter()
+                .chain(Some(other).filter(|folder| folder.is_dir()))
+                .collect()
+        }
+    }
 }
 
 /// `<home>/projects/<folder name with every odd character as a dash>/<session id>.jsonl`. The

@@ -10,9 +10,16 @@ const SESSIONS: &str = "session-state";
 /// The event log in a session's folder.
 const LOG: &str = "events.jsonl";
 
-/// `$COPILOT_HOME` or `~/.copilot`, on every system.
+/// `$COPILOT_HOME` or `~/.copilot`, on every system, and `$XDG_STATE_HOME/.copilot`, which older
+/// versions used, if it is there.
 pub(crate) fn homes(at: &Surroundings<'_>) -> Vec<PathBuf> {
-    vec![at.path_or("COPILOT_HOME", ".copilot")]
+    let usual = at.path_or("COPILOT_HOME", ".copilot");
+    let older = at
+        .variable("XDG_STATE_HOME")
+        .filter(|_| at.variable("COPILOT_HOME").is_none())
+        .map(|folder| at.path(folder).join(".copilot"))
+        .filter(|folder| folder.is_dir());
+    [usual].into_iter().chain(older).collect()
 }
 
 /// `<home>/session-state/<session id>/events.jsonl`; the first versions wrote

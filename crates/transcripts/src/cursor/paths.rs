@@ -10,8 +10,11 @@ use crate::surroundings::{Platform, Surroundings};
 const TRANSCRIPTS: &str = "agent-transcripts";
 /// The folder of the store, by which workspaces are told from what lies in them.
 const PROJECTS: &str = "projects";
+/// The folder in which the command line keeps its chats, each as a database of its own.
+const CHATS: &str = "chats";
 
-/// `~/.cursor`, on every system, and the folder of the editor, where the system keeps such folders.
+/// The folder the command line is told to use, `~/.cursor`, on every system, another one it may have
+/// used, if it is there, and the folder of the editor, where the system keeps such folders.
 pub(crate) fn homes(at: &Surroundings<'_>) -> Vec<PathBuf> {
     let applications = match at.platform {
         Platform::Linux => at.path_or("XDG_CONFIG_HOME", ".config"),
@@ -21,17 +24,39 @@ pub(crate) fn homes(at: &Surroundings<'_>) -> Vec<PathBuf> {
             None => at.home.join("AppData").join("Roaming"),
         },
     };
-    vec![at.home.join(".cursor"), applications.join("Cursor")]
+    let named = at.variable("CURSOR_CONFIG_DIR").map(|path| at.path(path));
+    let other = at.path_or("XDG_CONFIG_HOME", ".config").join("cursor");
+    named
+        .into_iter()
+        .chain([at.home.join(".cursor")])
+        .chain(Some(other).filter(|folder| folder.is_dir()))
+        .chain([applications.join("Cursor")])
+        .collect()
 }
 
-/// `<home>/projects/<workspace>/agent-transcripts/<session id>/<session id>.jsonl`.
-pub(crate) const STORES: &[Store] = &[Store {
-    folder: PROJECTS,
-    deepest: 4,
-}];
+/// `<home>/projects/<workspace>/agent-transcripts/<session id>/<session id>.jsonl`; and, where it is
+/// there, `<home>/chats/<workspace>/<chat>/store.db`, which is only counted.
+pub(crate) fn stores(home: &Path) -> &'static [Store] {
+    const STORES: [Store; 2] = [
+        Store {
+            folder: PROJECTS,
+            deepest: 4,
+        },
+        Store {
+            folder: CHATS,
+            deepest: 2,
+        },
+    ];
+    if home.join(CHATS).is_dir() {
+        &STORES
+    } else {
+        &STORES[..1]
+    }
+}
 
 /// Whether a path is a transcript. Sub-agents write theirs into a folder in the session's; what
-/// else lies in a workspace's folder (terminals, tools, assets) is not looked into.
+/// else lies in a workspace's folder (terminals, tools, assets) is not looked into. Texts of older
+/// versions and the databases of the command line hold sessions in forms that are not read.
 pub(crate) fn takes(path: &Path) -> Taken {
     let folders: Vec<&str> = path
         .ancestors()
@@ -39,19 +64,24 @@ pub(crate) fn takes(path: &Path) -> Taken {
         .take(4)
         .filter_map(|folder| folder.file_name()?.to_str())
         .collect();
-    let jsonl = path
-        .extension()
-        .is_some_and(|extension| extension == "jsonl");
+    let name = path.file_name().unwrap_or_default();
+    let extension = path.extension().unwrap_or_default();
+    let jsonl = extension == "jsonl";
     match folders.as_slice() {
         [PROJECTS, ..] => Taken::No,
-        [_, PROJECTS, ..] if path.file_name().is_some_and(|name| name == TRANSCRIPTS) => Taken::No,
+        [_, PROJECTS, ..] if name == TRANSCRIPTS => Taken::No,
+        [_, PROJECTS, ..] => Taken::Closed,
+        [TRANSCRIPTS, ..] | [_, TRANSCRIPTS, ..] if extension == "txt" => {
+            Taken::Skipped(Reason::UnreadForm)
+        }
         [TRANSCRIPTS, ..] if jsonl => Taken::Yes,
         [TRANSCRIPTS, ..] => Taken::No,
         [_, TRANSCRIPTS, ..] if jsonl => Taken::Yes,
         ["subagents", _, TRANSCRIPTS, ..] if jsonl => Taken::Skipped(Reason::SubagentFile),
-        [_, TRANSCRIPTS, ..] if path.file_name().is_some_and(|name| name == "subagents") => {
-            Taken::No
-        }
+        [_, TRANSCRIPTS, ..] if name == "subagents" => Taken::No,
+        [CHATS, ..] => Taken::No,
+        [_, CHATS, ..] if path.extension().is_none() => Taken::No,
+        [_, _, CHATS, ..] if name == "store.db" => Taken::Skipped(Reason::UnreadForm),
         _ => Taken::Closed,
     }
 }
@@ -83,6 +113,9 @@ mod tests {
                 [Path::new("/home/dana/.cursor"), Path::new(editor)]
             );
         }
+        let named = homes(Platform::Linux, &[("CURSOR_CONFIG_DIR", "/srv/cursor")]);
+        assert_eq!(named[0], Path::new("/srv/cursor"));
+        assert_eq!(named.len(), 3);
     }
 
     #[test]
@@ -93,7 +126,20 @@ mod tests {
             ("projects/w-app/agent-transcripts/1f", Taken::No),
             ("projects/w-app/agent-transcripts/1f/1f.jsonl", Taken::Yes),
             ("projects/w-app/agent-transcripts/1f.jsonl", Taken::Yes),
-            ("projects/w-app/agent-transcripts/1f.txt", Taken::No),
+            (
+                "projects/w-app/agent-transcripts/1f.txt",
+                Taken::Skipped(Reason::UnreadForm),
+            ),
+            (
+                "projects/w-app/agent-transcripts/1f/1f.txt",
+                Taken::Skipped(Reason::UnreadForm),
+            ),
+            ("projects/chats/notes", Taken::Closed),
+            ("chats/9a", Taken::No),
+            ("chats/9a/1f", Taken::No),
+            ("chats/9a/1f/store.db", Taken::Skipped(Reason::UnreadForm)),
+            ("chats/9a/1f/store.db-wal", Taken::Closed),
+            ("chats/9a/1f/meta.json", Taken::Closed),
             ("projects/w-app/agent-transcripts/1f/subagents", Taken::No),
             (
                 "projects/w-app/agent-transcripts/1f/subagents/2.jsonl",

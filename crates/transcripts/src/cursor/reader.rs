@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
 use skillopt_core::{Instant, feedback};
 
 use super::record::{Message, Record};
@@ -13,10 +15,14 @@ use crate::record::parsed;
 use crate::{skills, words};
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 
 /// What Cursor puts around the words a person typed.
 const QUERY: (&str, &str) = ("<user_query>", "</user_query>");
+/// What newer versions put before them: when they were sent.
+const SENT: (&str, &str) = ("<timestamp>", "</timestamp>");
+/// What Cursor writes in the place of the agent's thoughts, at the end of its words or alone.
+const THOUGHTS: &str = "[REDACTED]";
 /// How the reference's own calls begin (§3.6).
 const REPLAY: &str = "<skillopt_sleep_internal_replay_v1>";
 
@@ -31,8 +37,10 @@ pub(crate) struct Reader {
 /// What is known of the file.
 #[derive(Debug, Default)]
 struct Transcript {
-    /// When it was last written: records have no times of their own.
+    /// When it was last written: older versions give records no times of their own.
     written: Option<Instant>,
+    /// When the prompt at hand was sent, where that is said.
+    sent: Option<Instant>,
 }
 
 impl Reader {
@@ -50,7 +58,7 @@ impl Reader {
 }
 
 impl Transcript {
-    fn record(&self, record: &Record<'_>, recorder: &mut Recorder<'_>) {
+    fn record(&mut self, record: &Record<'_>, recorder: &mut Recorder<'_>) {
         if &*record.r#type == "turn_ended" {
             return match &*record.status {
                 "aborted" => recorder.interrupted(),
@@ -73,7 +81,7 @@ impl Transcript {
         match role {
             "user" => self.user(message, recorder),
             "assistant" => {
-                recorder.reply("", self.written, &words(message));
+                recorder.reply("", self.at(), without_thoughts(&words(message)));
                 calls(message, recorder);
             }
             "system" => recorder.skip(Reason::Context),
@@ -82,35 +90,91 @@ impl Transcript {
         }
     }
 
-    fn user(&self, message: &Message<'_>, recorder: &mut Recorder<'_>) {
+    /// When the turn at hand was: its answer has no time of its own.
+    fn at(&self) -> Option<Instant> {
+        self.sent.or(self.written)
+    }
+
+    fn user(&mut self, message: &Message<'_>, recorder: &mut Recorder<'_>) {
         let text = words(message);
+        let (sent, text) = sent(&text);
+        self.sent = sent;
         if text.trim_start().starts_with(REPLAY) {
             recorder.condemn(Reason::EngineCall);
         }
-        let typed = typed(&text);
+        let typed = typed(text);
         if is_meta(typed) {
             if typed.trim_start().starts_with('/') {
                 recorder.skip(Reason::SlashCommand);
                 // What the agent does now answers no prompt.
-                recorder.aside("", self.written);
+                recorder.aside("", self.at());
             } else {
                 recorder.skip(Reason::Meta);
             }
         } else if typed.trim().is_empty() && only_results(message) {
             recorder.skip(Reason::ToolResult);
         } else {
-            recorder.human("", self.written, typed);
+            recorder.human("", self.at(), typed);
         }
     }
 }
 
-/// What a person typed: the words in the last `<user_query>`, or everything where there is none.
+/// When a message was sent, and the message without the line that says so. Some versions give the day
+/// alone, which is no instant.
+fn sent(text: &str) -> (Option<Instant>, &str) {
+    let found = text
+        .trim_start()
+        .strip_prefix(SENT.0)
+        .and_then(|text| text.split_once(SENT.1));
+    found.map_or((None, text), |(stamp, rest)| (instant(stamp), rest))
+}
+
+/// The instant of `Tuesday, Jul 21, 2026, 1:11 PM (UTC+3)`.
+fn instant(stamp: &str) -> Option<Instant> {
+    let (time, zone) = stamp.trim().strip_suffix(')')?.split_once(" (UTC")?;
+    // The day of the week says nothing more.
+    let (_, time) = time.split_once(", ")?;
+    let time = DateTime::strptime("%b %d, %Y, %I:%M %p", time).ok()?;
+    offset(zone)?.to_timestamp(time).ok()
+}
+
+/// The offset of ``, `+3`, `-4` or `+5:30`.
+fn offset(zone: &str) -> Option<Offset> {
+    if zone.is_empty() {
+        return Some(Offset::UTC);
+    }
+    let (sign, rest) = match zone.split_at_checked(1)? {
+        ("+", rest) => (1, rest),
+        ("-" | "\u{2212}", rest) => (-1, rest),
+        _ => return None,
+    };
+    let (hours, minutes) = rest.split_once(':').unwrap_or((rest, "0"));
+    let (hours, minutes): (u8, u8) = (hours.parse().ok()?, minutes.parse().ok()?);
+    let seconds = (i32::from(hours) * 60 + i32::from(minutes)) * 60;
+    Offset::from_seconds(sign * seconds).ok()
+}
+
+/// What a person typed: the words in the last `<user_query>`, or everything where there is none. Behind
+/// it stand other blocks of the program alone; elsewhere the person wrote about such marks.
 fn typed(text: &str) -> &str {
     let inner = text
-        .trim_end()
-        .strip_suffix(QUERY.1)
-        .and_then(|text| text.rsplit_once(QUERY.0));
+        .rsplit_once(QUERY.1)
+        .filter(|(_, behind)| behind.trim().is_empty() || is_block(behind))
+        .and_then(|(text, _)| text.rsplit_once(QUERY.0));
     inner.map_or(text, |(_, words)| words)
+}
+
+/// Whether a text begins and ends with marks.
+fn is_block(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with('<') && text.ends_with('>')
+}
+
+/// The words of the agent without what stands for its thoughts.
+fn without_thoughts(words: &str) -> &str {
+    let rest = words.trim_end().strip_suffix(THOUGHTS);
+    rest.filter(|rest| rest.trim().is_empty() || rest.ends_with('\n'))
+        .map_or(words, str::trim_end)
 }
 
 fn only_results(message: &Message<'_>) -> bool {

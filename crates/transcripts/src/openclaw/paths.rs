@@ -13,15 +13,26 @@ const EARLIER: [&str; 2] = [".clawdbot", ".moltbot"];
 /// The file of sessions below the folder of an agent.
 const DATABASE: &str = "agent/openclaw-agent.sqlite";
 
-/// `$OPENCLAW_STATE_DIR`, or `~/.openclaw` and the folders of its earlier names, on every system.
+/// `$OPENCLAW_STATE_DIR`, which had the earlier names as well, or `~/.openclaw` and the folders of its
+/// earlier names, on every system. `$OPENCLAW_HOME` stands in the place of the user's home.
 pub(crate) fn homes(at: &Surroundings<'_>) -> Vec<PathBuf> {
-    match at.variable("OPENCLAW_STATE_DIR") {
+    let named = [
+        "OPENCLAW_STATE_DIR",
+        "MOLTBOT_STATE_DIR",
+        "CLAWDBOT_STATE_DIR",
+    ]
+    .into_iter()
+    .find_map(|variable| at.variable(variable));
+    match named {
         Some(folder) => vec![at.path(folder)],
-        None => [".openclaw"]
-            .into_iter()
-            .chain(EARLIER)
-            .map(|name| at.home.join(name))
-            .collect(),
+        None => {
+            let home = at.path_or("OPENCLAW_HOME", "");
+            [".openclaw"]
+                .into_iter()
+                .chain(EARLIER)
+                .map(|name| home.join(name))
+                .collect()
+        }
     }
 }
 

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::{database, storage};
 use crate::collection::Place;
+use crate::files::{Store, Taken};
+use crate::reason::Reason;
 use crate::surroundings::{Platform, Surroundings};
 
 /// All folders that OpenCode may use: `$XDG_DATA_HOME/opencode`, on Windows those of the user's
@@ -59,6 +61,43 @@ pub(crate) fn places(home: &Path) -> Vec<Place> {
     places
 }
 
+/// `<home>/project/<project>/storage/session/info/<session>.json`, as versions before 0.6 wrote them:
+/// they are only counted. The next version copied them to `storage/` and noted that it did; then there
+/// is nothing in them that is not read.
+pub(crate) fn stores(home: &Path) -> &'static [Store] {
+    const STORES: &[Store] = &[Store {
+        folder: PROJECTS,
+        deepest: 4,
+    }];
+    if home.join(PROJECTS).is_dir() && !home.join("storage").join("migration").exists() {
+        STORES
+    } else {
+        &[]
+    }
+}
+
+/// The folder of the projects of those versions.
+const PROJECTS: &str = "project";
+
+/// Whether a path is a session of those versions.
+pub(crate) fn takes(path: &Path) -> Taken {
+    let names: Vec<&str> = path
+        .ancestors()
+        .take(6)
+        .filter_map(|folder| folder.file_name()?.to_str())
+        .collect();
+    match names.as_slice() {
+        [_, PROJECTS, ..]
+        | ["storage", _, PROJECTS, ..]
+        | ["session", "storage", _, PROJECTS, ..]
+        | ["info", "session", "storage", _, PROJECTS, ..] => Taken::No,
+        [file, "info", "session", "storage", _, PROJECTS] if file.ends_with(".json") => {
+            Taken::Skipped(Reason::UnreadForm)
+        }
+        _ => Taken::Closed,
+    }
+}
+
 /// The database of the released channels.
 const USUAL: &str = "opencode.db";
 
@@ -82,6 +121,24 @@ fn database_at(path: &Path) -> Place {
 mod tests {
     use super::*;
     use crate::surroundings::tests::with;
+
+    #[test]
+    fn sessions_of_the_first_versions_are_only_counted() {
+        for (path, expected) in [
+            ("project/w-app", Taken::No),
+            ("project/w-app/storage", Taken::No),
+            ("project/w-app/storage/session", Taken::No),
+            ("project/w-app/storage/session/info", Taken::No),
+            (
+                "project/w-app/storage/session/info/ses_1.json",
+                Taken::Skipped(Reason::UnreadForm),
+            ),
+            ("project/w-app/storage/session/message", Taken::Closed),
+            ("project/w-app/snapshots", Taken::Closed),
+        ] {
+            assert_eq!(takes(Path::new(path)), expected, "{path}");
+        }
+    }
 
     #[test]
     fn homes_of_every_system() {

@@ -7,6 +7,58 @@ use skillopt_core::feedback;
 use crate::lenient::{Flag, List, Number, Object, Present, Text, TextOr};
 use crate::reading::short;
 
+/// Kinds of parts that are known and have nothing that is read, after the editor's sources of
+/// 2026. What was edited outside of the editor's own edits (`externalEdit`) is of agents that
+/// keep their own sessions.
+const NOT_READ: [&str; 46] = [
+    "agentDetection",
+    "asyncContent",
+    "autoModeResolution",
+    "clearToPreviousToolInvocation",
+    "codeCitation",
+    "codeblockUri",
+    "command",
+    "confirmation",
+    "content",
+    "disabledClaudeHooks",
+    "elicitation",
+    "elicitation2",
+    "elicitationSerialized",
+    "extensions",
+    "externalEdit",
+    "externalEdits",
+    "externalToolInvocationUpdate",
+    "hook",
+    "info",
+    "inlineReference",
+    "markdownVuln",
+    "mcpAuthenticationRequired",
+    "mcpServersStarting",
+    "mcpServersStartingSlow",
+    "move",
+    "multiDiffData",
+    "notebookEdit",
+    "notebookEditGroup",
+    "planReview",
+    "prepareToolInvocation",
+    "progressMessage",
+    "progressTask",
+    "progressTaskResult",
+    "progressTaskSerialized",
+    "pullRequest",
+    "questionCarousel",
+    "reference",
+    "systemNotification",
+    "textEdit",
+    "thinking",
+    "toolInvocation",
+    "treeData",
+    "undoStop",
+    "usage",
+    "usedContext",
+    "workspaceEdit",
+];
+
 /// Most bytes kept of one text. Answers come in many small parts.
 const TEXT_LIMIT: usize = 1024 * 1024;
 
@@ -57,6 +109,8 @@ pub(super) enum Part {
     Text(String),
     Tool(Call),
     File(String),
+    /// Of a kind that is not known.
+    Unknown(String),
     Other,
 }
 
@@ -90,7 +144,7 @@ impl Request {
 impl Part {
     pub(super) fn bytes(&self) -> usize {
         let words = match self {
-            Self::Text(words) | Self::File(words) => words.len(),
+            Self::Text(words) | Self::File(words) | Self::Unknown(words) => words.len(),
             Self::Tool(call) => call.name.len(),
             Self::Other => 0,
         };
@@ -270,7 +324,8 @@ impl From<RawPart<'_>> for Part {
                 }
                 _ => Self::Other,
             },
-            _ => Self::Other,
+            kind if NOT_READ.contains(&kind) => Self::Other,
+            kind => Self::Unknown(short(kind).to_owned()),
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::record::parsed;
 use crate::session::Author;
 
 /// Raised whenever the reader reads the same file differently, so that files are read again.
-pub(crate) const VERSION: u32 = 3;
+pub(super) const VERSION: u32 = 4;
 
 /// The extension whose sessions these are, in small letters.
 const EXTENSION: &str = "github.copilot-chat";
@@ -214,6 +214,7 @@ impl Request {
                     }
                 }
                 Part::File(path) => recorder.file(path),
+                Part::Unknown(kind) => recorder.unknown(&format!("part/{kind}")),
                 Part::Other => {}
             }
         }

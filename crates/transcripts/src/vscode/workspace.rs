@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::paths::is_transcript;
 use crate::lenient::{Text, parse};
 use crate::sibling;
 
@@ -19,12 +20,13 @@ struct Workspace<'a> {
     configuration: Text<'a>,
 }
 
-/// The folder a session belongs to: the one `workspace.json` beside `chatSessions` names, or the one
+/// The folder a session belongs to: the one `workspace.json` in the workspace's folder names, or the one
 /// in which the workspace's file lies. Empty when there is none on this machine.
 pub(crate) fn folder(session: &Path) -> String {
+    let above = if is_transcript(session) { 3 } else { 2 };
     let found = session
-        .parent()
-        .and_then(Path::parent)
+        .ancestors()
+        .nth(above)
         .and_then(|folder| sibling::read(&folder.join("workspace.json")));
     let mut spare = Vec::new();
     found

@@ -181,7 +181,12 @@ fn every_fault_in_every_store() {
         it; then what was counted. The sessions in other stores were read each time.\n"
         .to_owned();
     let mut wrong = Vec::new();
-    for &fault in Fault::ALL {
+    // Only Linux has paths that are no text.
+    let all = cfg!(target_os = "linux");
+    for &fault in Fault::ALL
+        .iter()
+        .filter(|&&fault| all || fault != Fault::OddPath)
+    {
         write!(
             table,
             "\n## {}\n\n| Store | What came of it |\n| --- | --- |\n",
@@ -199,12 +204,17 @@ fn every_fault_in_every_store() {
         }
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hostile/table.md");
-    if std::env::var_os("SKILLOPT_WRITE_PAGES").is_some() {
+    if all && std::env::var_os("SKILLOPT_WRITE_PAGES").is_some() {
         homes::write(path.as_ref(), table.as_bytes());
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+    let written = std::fs::read_to_string(path).unwrap();
+    let sections: Vec<&str> = written
+        .split("\n## ")
+        .filter(|section| all || !section.starts_with(Fault::OddPath.text()))
+        .collect();
     assert_eq!(
-        std::fs::read_to_string(path).unwrap(),
+        sections.join("\n## "),
         table,
         "look at what changed, then run this test with SKILLOPT_WRITE_PAGES=1"
     );

@@ -2,7 +2,14 @@
 import type { Diagnosis, Discovered, Preview, PurgePlan, Status } from '../interface';
 import { ago, PROJECTS } from './proposals';
 
-const SOURCES: Preview['sources'] = [
+/** What is said of an agent whose format has changed. */
+const DRIFTED: NonNullable<Preview['sources'][0]['warning']> = {
+  sessions: 3,
+  message: 'In the newest 3 sessions of Codex no word of a person was found; its format has probably changed. It has records that are not known: response_item/whisper (0.199.0).',
+  guidance: 'Look for a newer SkillOpt; until then its new sessions are not learned from.',
+};
+
+export const SOURCES: Preview['sources'] = [
   {
     agent: 'claude',
     title: 'Claude Code',
@@ -33,9 +40,9 @@ const SOURCES: Preview['sources'] = [
     sessions: 0,
     newest: ago(76),
     skipped: [{ agent: 'codex', reason: 'other_project', unit: 'session', sentence: 'This session belongs to another project.', count: 37 }],
-    unknown_records: [],
+    unknown_records: [{ type: 'response_item/whisper', version: '0.199.0', count: 12 }],
     retention: { policy: 'keeps' },
-    warning: null,
+    warning: DRIFTED,
   },
   {
     agent: 'pi',
@@ -88,8 +95,8 @@ export function preview(project: string): Preview {
   };
 }
 
-/** What is found on it; `knows` says which folders are registered. */
-export function found(none: boolean, knows: (root: string) => boolean): Discovered {
+/** What is found on it; `knows` says which folders are registered, `drifted` whether the format of an agent has changed. */
+export function found(none: boolean, drifted: boolean, knows: (root: string) => boolean): Discovered {
   const agent = (name: 'claude' | 'codex' | 'cursor', title: string, sessions: number, days: number | null): Discovered['agents'][0] => ({
     agent: name,
     title,
@@ -102,9 +109,14 @@ export function found(none: boolean, knows: (root: string) => boolean): Discover
     retention: days === null ? { policy: 'unknown' } : { policy: 'deletes', days, setting: 'cleanupPeriodDays' },
     warning: null,
   });
+  const codex = agent('codex', 'Codex', none ? 0 : 37, null);
+  if (drifted) {
+    codex.warning = DRIFTED;
+    codex.retention = { policy: 'keeps_none', setting: '/home/ana/.codex/settings.json' };
+  }
   return {
     days: 90,
-    agents: [agent('claude', 'Claude Code', none ? 0 : 212, 30), agent('codex', 'Codex', none ? 0 : 37, null), agent('cursor', 'Cursor', 0, null)],
+    agents: [agent('claude', 'Claude Code', none ? 0 : 212, 30), codex, agent('cursor', 'Cursor', 0, null)],
     projects: none
       ? []
       : [
@@ -145,7 +157,7 @@ export const DIAGNOSIS: Diagnosis = {
       subject: `sessions of ${source.title}`,
       projects: [],
       health: source.present && source.sessions === 0 ? 'warning' : 'good',
-      code: !source.present ? 'sessions_absent' : source.sessions > 0 ? 'sessions_found' : 'sessions_none',
+      code: source.warning ? 'sessions_strange' : !source.present ? 'sessions_absent' : source.sessions > 0 ? 'sessions_found' : 'sessions_none',
       message: `${source.sessions} sessions of this project below ${source.looked[0]?.folder} (reads.${source.agent}_home).`,
       guidance: 'Left out: 37 sessions (This session belongs to another project).',
       detail: { ...source },

@@ -20,7 +20,7 @@ import {
 } from '../interface';
 import { monthOf } from '../../lib/format';
 import { BACKENDS } from './backends';
-import { DIAGNOSIS, found, NOTES, preview, REPORT, STATUS } from './computer';
+import { DIAGNOSIS, found, NOTES, preview, REPORT, SOURCES, STATUS } from './computer';
 import { nights, running, RUNNING, shownNight } from './nights';
 import { problem } from './problem';
 import { ago, decision, delta, hostile, many, PROJECTS, SPEND, stale, twoDocuments, usual } from './proposals';
@@ -72,7 +72,7 @@ export class MemoryBackend implements Backend {
   /** Ends the test that runs in the data `testing`. */
   private endTest: (() => void) | null = null;
 
-  /** `data`: `usual`, `empty`, `many`, `hostile`, `broken`, `two-documents` of one proposal, `stale`, `running` for a night that runs, `testing` for a test of rules that does not end, `unagreed` to no terms, `half` of a backend answering, `euro` for prices in euros, or `gone` for a project whose folder is not there. */
+  /** `data`: `usual`, `empty`, `many`, `hostile`, `broken`, `two-documents` of one proposal, `stale`, `running` for a night that runs, `testing` for a test of rules that does not end, `unagreed` to no terms, `half` of a backend answering, `euro` for prices in euros, `gone` for a project whose folder is not there, `drifted` for an agent whose format has changed, or `no-estimate` for a night that cannot be estimated. */
   constructor(private readonly data: string) {
     const none = data === 'empty';
     // Whoever has nights has agreed that they ask.
@@ -331,7 +331,7 @@ export class MemoryBackend implements Backend {
 
   private readonly handlers: Handlers = {
     'project list': () => this.projects,
-    'project find': () => found(this.data === 'empty-machine', (root) => this.projects.some((project) => project.root === root)),
+    'project find': () => found(this.data === 'empty-machine', this.data === 'drifted', (root) => this.projects.some((project) => project.root === root)),
     'project add': ({ project }) => {
       const root = project ?? '';
       const known = this.projects.find((row) => row.root === root);
@@ -492,7 +492,11 @@ export class MemoryBackend implements Backend {
       return { state: 'ready', names: [...this.keys] };
     },
     'sleep status': ({ project }) => ({ ...STATUS, project: project ?? '', upcoming: this.runs(project ?? '').map((at) => ({ at, words: at })) }),
-    'sleep dry-run': ({ project }) => preview(project ?? ''),
+    'sleep dry-run': ({ project }) => {
+      if (this.data === 'no-estimate') throw problem('skill_unreadable', 'The skill cannot be read.', 'Look at the file.');
+      return preview(project ?? '');
+    },
+    'sleep harvest': () => ({ digests: null, sessions: [], skipped: [], sources: SOURCES, notes: [], output: null }),
     handoff: ({ project }) => (project === PROJECTS.notes.root ? this.questions : { ...this.questions, pending: [] }),
     'handoff answer': ({ id, answer, file }) => {
       const question = this.questions.pending.find((one) => one.id === id);

@@ -652,6 +652,8 @@ export const en = {
     sessions: (count: number): string => many(count, 'session of this project', 'sessions of this project'),
     newest: 'newest of any project',
     nothing: 'Its folders hold no session.',
+    recordType: (type: string, version: string, count: number): string => `${type}${version && ` (version ${version})`} ×${count}`,
+    unknownRecords: (names: string[], more: number): string => `Types of records not known: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
     leftOut: (agent: string): string => `Left out of ${agent}`,
     count: {
       file: (count: number): string => many(count, 'file', 'files'),
@@ -663,6 +665,7 @@ export const en = {
     files: (count: number): string => `(${many(count, 'file', 'files')})`,
     missing: '(not there)',
     deletes: (days: number): string => `It deletes sessions after ${many(days, 'day', 'days')}.`,
+    keeps_none: 'Its settings say to keep sessions for 0 days: older versions save none then, newer ones refuse that number.',
     keeps: 'It keeps sessions until you delete them.',
     unknown: 'How long it keeps sessions is not known.',
     absent: (agents: string[]): string => `Not on this computer: ${agents.join(', ')}`,

@@ -11,6 +11,7 @@ export const reasons: Record<string, string | undefined> = {
   busy_database: '另一个程序正在使用这个数据库；下次再读取。',
   damaged_database: '这个数据库已损坏，或者不是数据库。',
   unknown_schema: '这个数据库的结构是本版本不认识的。',
+  unread_form: '文件中的会话采用了本版本不读取的格式。',
   subagent_file: '文件由子智能体写入，没有人在其中输入。',
   own_call: '这个会话是我们自己的调用。',
   engine_call: '这个会话由程序而不是人发起：它要求评分或重放任务。',

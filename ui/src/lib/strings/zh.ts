@@ -645,6 +645,8 @@ export const zh: Strings = {
     sessions: (count) => `本项目 ${count} 个会话`,
     newest: '所有项目中最新的',
     nothing: '它的文件夹中没有会话。',
+    recordType: (type, version, count) => `${type}${version && `（版本 ${version}）`} ×${count}`,
+    unknownRecords: (names, more) => `不认识的记录类型：${names.join('、')}${more > 0 ? `，另有 ${more} 种` : ''}`,
     leftOut: (agent) => `${agent} 中略去的内容`,
     count: {
       file: (count) => `${count} 个文件`,
@@ -656,6 +658,7 @@ export const zh: Strings = {
     files: (count) => `（${count} 个文件）`,
     missing: '（不存在）',
     deletes: (days) => `它会在 ${days} 天后删除会话。`,
+    keeps_none: '它的设置要求保留会话 0 天：旧版本因此不保存会话，新版本会拒绝这个数。',
     keeps: '它会一直保留会话，直到你删除。',
     unknown: '它保留会话多久尚不清楚。',
     absent: (agents) => `这台电脑上没有：${agents.join('、')}`,

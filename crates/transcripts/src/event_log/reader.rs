@@ -1,4 +1,4 @@
-//! Events of Copilot CLI become turns.
+//! Events become turns.
 
 use serde::{Deserialize, Serialize};
 use skillopt_core::{Instant, feedback};
