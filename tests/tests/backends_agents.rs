@@ -158,8 +158,8 @@ async fn every_failure_has_its_type() {
         ),
         (
             Mode::NeedsTerminal,
-            "model_unavailable",
-            "Raw mode is not supported",
+            "backend_misconfigured",
+            "wants a terminal (Raw mode is not supported",
         ),
         (Mode::Flood, "reply_unreadable", "longer than 32 MB"),
     ];

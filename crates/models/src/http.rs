@@ -17,6 +17,7 @@ mod messages;
 mod probe;
 mod protocol;
 mod responses;
+mod said;
 mod tools;
 mod wire;
 
@@ -45,7 +46,7 @@ pub use probe::Probe;
 pub use protocol::Protocol;
 
 use dialect::Dialect;
-use failure::{Asked, meaning, transport};
+use failure::{Asked, known, not_taken, transport};
 use wire::{Patience, read_error, read_reply};
 
 /// How long a connection may take to be made.
@@ -227,13 +228,15 @@ impl Server {
             }
             let headers = response.headers().clone();
             let said = read_error(response, &asked).await;
-            let error = meaning(status, &headers, &said, &asked);
+            if let Some(error) = known(status, &headers, &said, &asked) {
+                return Err(error);
+            }
             let refuses_a_field = matches!(
                 status,
                 StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY
-            ) && matches!(error, CallError::Refused { .. });
+            );
             if !refuses_a_field {
-                return Err(error);
+                return Err(not_taken(status, &said, &asked));
             }
             match dialect.without_what_it_named(call, &said) {
                 Some(next) => {
@@ -244,13 +247,14 @@ impl Server {
                 None => {
                     let refused = manner.refused(&said, &asked);
                     let refused = refused.or_else(|| tools::refused(call, &said, &asked));
-                    return Err(refused.unwrap_or(error));
+                    return Err(refused.unwrap_or_else(|| not_taken(status, &said, &asked)));
                 }
             }
         }
-        Err(CallError::Refused {
-            detail: "the server refuses the request in every form".into(),
-        })
+        Err(self.asked(secret).misconfigured(
+            "it does not take the request in any form",
+            "Use another model or another server; `skillopt backend test` shows whether it answers.",
+        ))
     }
 
     /// `work`, unless `stop` ends before it or it takes too long.
