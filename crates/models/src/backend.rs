@@ -130,6 +130,12 @@ pub trait Backend: Send + Sync {
         None
     }
 
+    /// Thousandths of requests that the provider bills apart from tokens for the try of the call with
+    /// this key that has just failed; 0 when it bills none. Told once.
+    fn billed_failing(&self, _key: &str) -> u64 {
+        0
+    }
+
     /// What else is known of the earlier night that its answers are of; `None` when it gives its own.
     /// Nothing is waited for with one, and what it says about a provider is not true of today's.
     fn recording(&self) -> Option<&Recording> {

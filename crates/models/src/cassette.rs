@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -274,6 +274,7 @@ pub fn load(file: &Path) -> Result<Roles, Problem> {
             recorded,
             rows: Arc::clone(&rows),
             asked: Mutex::default(),
+            billed: Mutex::default(),
         })
     };
     let mut roles = Roles::new(of(file.target), of(file.optimizer));
@@ -306,9 +307,15 @@ struct Cassette {
     rows: Arc<BTreeMap<String, Row>>,
     /// How often each call was asked.
     asked: Mutex<HashMap<String, usize>>,
+    /// What failed tries were billed and nobody has counted yet.
+    billed: Mutex<HashMap<String, u64>>,
 }
 
 impl Cassette {
+    fn billed(&self) -> MutexGuard<'_, HashMap<String, u64>> {
+        self.billed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn answer(&self, call: &Call) -> Result<RawReply, CallError> {
         let key = call.key();
         let Some(made) = self.next(&key) else {
@@ -325,7 +332,12 @@ impl Cassette {
                 model: self.recorded.answered_by.clone(),
                 ..RawReply::text(text.clone())
             }),
-            (None, Some(error)) => Err(error.clone()),
+            (None, Some(error)) => {
+                if made.request_thousandths > 0 {
+                    self.billed().insert(key, made.request_thousandths);
+                }
+                Err(error.clone())
+            }
             (None, None) => Err(CallError::Misconfigured {
                 provider: KIND.to_owned(),
                 detail: "a try on the cassette has neither reply nor error".to_owned(),
@@ -376,6 +388,10 @@ impl Backend for Cassette {
 
     fn unheard(&self) -> Vec<String> {
         self.recorded.unheard.clone()
+    }
+
+    fn billed_failing(&self, key: &str) -> u64 {
+        self.billed().remove(key).unwrap_or(0)
     }
 
     fn recording(&self) -> Option<&Recording> {

@@ -41,6 +41,7 @@ pub(super) struct Scripted {
     instant: bool,
     answers_tools: bool,
     renews: Option<String>,
+    billed_failing: u64,
     asked: Mutex<Vec<Call>>,
     in_flight: AtomicUsize,
     most: AtomicUsize,
@@ -61,6 +62,7 @@ impl Scripted {
             instant: false,
             answers_tools: false,
             renews: None,
+            billed_failing: 0,
             asked: Mutex::default(),
             in_flight: AtomicUsize::new(0),
             most: AtomicUsize::new(0),
@@ -117,6 +119,10 @@ impl Scripted {
 
     pub(super) fn renewing(self: Arc<Self>, sign_in: &str) -> Arc<Self> {
         self.with(|scripted| scripted.renews = Some(sign_in.into()))
+    }
+
+    pub(super) fn billing_failures(self: Arc<Self>, thousandths: u64) -> Arc<Self> {
+        self.with(|scripted| scripted.billed_failing = thousandths)
     }
 
     pub(super) fn unpaid(self: Arc<Self>) -> Arc<Self> {
@@ -195,6 +201,10 @@ impl Backend for Scripted {
 
     fn renews(&self) -> Option<String> {
         self.renews.clone()
+    }
+
+    fn billed_failing(&self, _key: &str) -> u64 {
+        self.billed_failing
     }
 
     fn takes_tools(&self) -> bool {
