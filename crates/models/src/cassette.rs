@@ -18,10 +18,10 @@ use skillopt_core::redact::Redactor;
 use skillopt_store::attempts::{self, Attempt};
 use skillopt_store::{Store, calls, events, files};
 
-use crate::backend::{Asking, Backend, RawReply, Usage};
+use crate::backend::{Asking, Backend, RawReply, TellingWindow, Usage};
 use crate::cancel::CancelToken;
 use crate::error::{CallError, Scope};
-use crate::path::Roles;
+use crate::path::{Roles, WINDOWS};
 use crate::retry::Retry;
 
 /// The `kind` of this backend.
@@ -66,6 +66,9 @@ struct Recorded {
     /// The model that said it answered; empty when it was the one that was asked.
     #[serde(default)]
     answered_by: String,
+    /// What it said of the window of its model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    window: Option<u64>,
     /// Settings that it could not be told of.
     #[serde(default)]
     unheard: Vec<String>,
@@ -160,6 +163,7 @@ pub fn save(
             takes_tools: backend.takes_tools(),
             answers_tools: backend.answers_tools(),
             answered_by: String::new(),
+            window: None,
             provider: backend.provider(),
             unheard: backend.unheard(),
             recording: Recording::default(),
@@ -172,6 +176,7 @@ pub fn save(
             for (side, recorded) in &mut recorded {
                 let word = |name: &str| event.body[name].as_str().unwrap_or_default();
                 match event.kind.as_str() {
+                    WINDOWS => recorded.window = event.body[side.id()].as_u64(),
                     "models/answered_by"
                         if word("side") == side.id() && word("asked") == recorded.id.model =>
                     {
@@ -372,6 +377,10 @@ impl Backend for Cassette {
 
     fn overhead_tokens(&self) -> u64 {
         self.recorded.overhead_tokens
+    }
+
+    fn window<'a>(&'a self, _cancel: &'a CancelToken) -> TellingWindow<'a> {
+        Box::pin(async { self.recorded.window })
     }
 
     fn takes_tools(&self) -> bool {

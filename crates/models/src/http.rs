@@ -19,6 +19,7 @@ mod protocol;
 mod responses;
 mod said;
 mod tools;
+mod window;
 mod wire;
 
 use std::sync::{Arc, Mutex, Once, PoisonError};
@@ -34,7 +35,7 @@ use skillopt_store::Clock;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::api_key::ApiKey;
-use crate::backend::{Asking, Backend, Checking, RawReply};
+use crate::backend::{Asking, Backend, Checking, RawReply, TellingWindow};
 use crate::cancel::CancelToken;
 use crate::error::{CallError, Wait};
 use crate::terms::Terms;
@@ -86,6 +87,8 @@ pub struct Server {
     provider: String,
     client: Client,
     dialect: Mutex<Dialect>,
+    /// What the server says of the model's window, once it was asked.
+    window: tokio::sync::OnceCell<Option<u64>>,
 }
 
 impl Server {
@@ -103,6 +106,7 @@ impl Server {
             options,
             client,
             dialect: Mutex::default(),
+            window: tokio::sync::OnceCell::new(),
         })
     }
 
@@ -313,6 +317,10 @@ impl Backend for Server {
 
     fn provider(&self) -> String {
         self.provider.clone()
+    }
+
+    fn window<'a>(&'a self, cancel: &'a CancelToken) -> TellingWindow<'a> {
+        Box::pin(self.told_window(cancel))
     }
 
     fn check<'a>(&'a self, cancel: &'a CancelToken) -> Checking<'a> {

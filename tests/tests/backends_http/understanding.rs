@@ -131,3 +131,65 @@ async fn azure_is_asked_below_its_own_path_with_its_own_header() {
         assert_eq!(asked.header("authorization"), None);
     }
 }
+
+#[tokio::test]
+async fn a_server_tells_how_much_its_model_reads_and_is_asked_for_it_once() {
+    let models = |row: Value| json!({ "data": [row] });
+    let plain = || models(json!({ "id": "stub-model" }));
+    let ollama = || models(json!({ "id": "stub-model:latest", "owned_by": "library" }));
+    let loaded = json!({ "models": [{ "name": "stub-model:latest", "context_length": 4096 }] });
+    let servers: [(&str, Vec<(&'static str, Vec<Value>)>, Option<u64>); 5] = [
+        (
+            "vLLM",
+            vec![(
+                "/v1/models",
+                vec![models(json!({ "id": "stub-model", "max_model_len": 8192 }))],
+            )],
+            Some(8192),
+        ),
+        (
+            "llama.cpp",
+            vec![
+                ("/v1/models", vec![plain()]),
+                (
+                    "/props",
+                    vec![json!({ "default_generation_settings": { "n_ctx": 2048 } })],
+                ),
+            ],
+            Some(2048),
+        ),
+        (
+            "Ollama, which loads the model first",
+            vec![
+                ("/v1/models", vec![ollama()]),
+                ("/api/ps", vec![json!({ "models": [] }), loaded]),
+                ("/api/generate", vec![json!({ "done": true })]),
+            ],
+            Some(4096),
+        ),
+        (
+            "LM Studio",
+            vec![
+                ("/v1/models", vec![plain()]),
+                (
+                    "/api/v0/models",
+                    vec![json!({ "data": [{ "id": "stub-model", "max_context_length": 131_072, "loaded_context_length": 4096 }] })],
+                ),
+            ],
+            Some(4096),
+        ),
+        ("one that does not say", vec![("/v1/models", vec![plain()])], None),
+    ];
+    for (name, says, window) in servers {
+        let server = StubServer::start();
+        for (path, answers) in says {
+            server.says(path, answers);
+        }
+        let backend = Server::new(options(&server.url())).unwrap();
+        assert_eq!(backend.window(&CancelToken::new()).await, window, "{name}");
+        let asked = server.requests().len();
+        assert_eq!(backend.window(&CancelToken::new()).await, window, "{name}");
+        assert_eq!(server.requests().len(), asked, "{name}");
+        assert_eq!(server.asked().len(), 0, "{name}: no model is asked");
+    }
+}
