@@ -173,6 +173,8 @@ pub struct Last {
     pub reason: String,
     /// The code of the problem that only a person can end, when that is why it did not get through.
     pub needs: Option<String>,
+    /// It waits for answers, and this one is there and was not taken.
+    pub refused_answer: Option<RefusedAnswer>,
     /// When.
     #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
     pub ended_at: Option<Instant>,

@@ -191,7 +191,7 @@ export class MemoryBackend implements Backend {
     const night = this.nights.find((one) => one.project === project && one.outcome !== null);
     if (!night?.outcome) return null;
     const { id, outcome, reason, ended_at } = night;
-    return { night: id, outcome, reason, ended_at, caught_up_for: null, needs: null };
+    return { night: id, outcome, reason, ended_at, caught_up_for: null, needs: null, refused_answer: null };
   }
 
   /** The next five nights of a project. */
