@@ -211,6 +211,13 @@ impl Store {
         &self.path
     }
 
+    /// The folder of locks beside the database; `None` for a store in memory.
+    #[must_use]
+    pub fn locks(&self) -> Option<PathBuf> {
+        let folder = self.path.parent()?;
+        folder.is_absolute().then(|| folder.join("locks"))
+    }
+
     /// Runs `f` in a transaction that is rolled back, to see what it would do.
     pub(crate) fn read_uncommitted<R>(
         &self,

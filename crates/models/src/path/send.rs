@@ -130,7 +130,7 @@ impl Run {
         tokio::select! {
             biased;
             () = self.stop.cancelled() => Err(CallError::Cancelled),
-            turn = renewal::Turn::wait(sign_in) => Ok(Some(turn)),
+            turn = renewal::Turn::wait(sign_in, self.path.store.locks()) => Ok(Some(turn)),
         }
     }
 
