@@ -23,6 +23,7 @@ use crate::cancel::CancelToken;
 use crate::error::{CallError, Scope};
 use crate::path::{Roles, WINDOWS};
 use crate::retry::Retry;
+use crate::roles::is_simulation;
 
 /// The `kind` of this backend.
 pub const KIND: &str = "cassette";
@@ -140,22 +141,9 @@ impl Try {
     }
 }
 
-/// Writes the replies of a night into `file`. Gives how many there are.
-///
-/// `roles` are the backends of the night, as the settings make them. Nothing is asked.
-///
-/// # Errors
-/// `cassette_expired` when bodies of the night have been deleted since, and those of writing.
-pub fn save(
-    store: &Store,
-    night: i64,
-    roles: &Roles,
-    redactor: &Redactor,
-    file: &Path,
-) -> Result<usize, Problem> {
-    let mut recorded = Side::ALL.map(|side| {
-        let backend = roles.of(side);
-        let recorded = Recorded {
+impl Recorded {
+    fn of(backend: &dyn Backend) -> Self {
+        Self {
             id: backend.id(),
             paid: backend.paid(),
             local: backend.local(),
@@ -167,9 +155,70 @@ pub fn save(
             provider: backend.provider(),
             unheard: backend.unheard(),
             recording: Recording::default(),
-        };
-        (side, recorded)
-    });
+        }
+    }
+}
+
+/// The event with the backends of a night, each side as it was when the night began: an agent that
+/// updates itself the next day is another one.
+const BACKENDS: &str = "models/backends";
+
+/// The sides of a night.
+#[derive(Serialize, Deserialize)]
+struct Sides {
+    target: Recorded,
+    optimizer: Recorded,
+    judge: Recorded,
+    judged_apart: bool,
+    judge_note: Option<String>,
+}
+
+/// Writes down what a cassette of the night has to know of its backends, once.
+pub fn note_backends(store: &Store, night: i64, roles: &Roles) -> Result<(), Problem> {
+    if store
+        .read(|db| events::first(db, night, BACKENDS))?
+        .is_some()
+    {
+        return Ok(());
+    }
+    let recorded = |side| Recorded::of(roles.of(side).as_ref());
+    let sides = Sides {
+        target: recorded(Side::Target),
+        optimizer: recorded(Side::Optimizer),
+        judge: recorded(Side::Judge),
+        judged_apart: !Arc::ptr_eq(&roles.judge, &roles.optimizer),
+        judge_note: roles.judge_note.clone(),
+    };
+    store.commit("note backends", |tx| {
+        events::append(tx, night, BACKENDS, &serde_json::json!(sides)).map(|_| ())
+    })
+}
+
+/// Writes the replies of a night into `file`. Gives how many there are. Its backends are those it had;
+/// nothing is asked, nor looked for.
+///
+/// # Errors
+/// `night_not_recordable` for a night that asked no model, `cassette_expired` when bodies of the night
+/// have been deleted since, and those of writing.
+pub fn save(
+    store: &Store,
+    night: i64,
+    redactor: &Redactor,
+    file: &Path,
+) -> Result<usize, Problem> {
+    let sides = store
+        .read(|db| events::first(db, night, BACKENDS))?
+        .and_then(|event| Sides::deserialize(event.body).ok())
+        .filter(|sides| {
+            let all = [&sides.target, &sides.optimizer, &sides.judge];
+            !all.iter().all(|side| is_simulation(&side.id.kind))
+        })
+        .ok_or_else(|| not_recordable(night))?;
+    let mut recorded = [
+        (Side::Target, sides.target),
+        (Side::Optimizer, sides.optimizer),
+        (Side::Judge, sides.judge),
+    ];
     let most_tries = usize::try_from(Retry::default().tries).unwrap_or(usize::MAX);
     let rows = store.read(|db| {
         for event in events::list(db, night, 0, usize::MAX >> 1)? {
@@ -232,13 +281,12 @@ pub fn save(
     })?;
     let count = rows.len();
     let [target, optimizer, judge] = recorded.map(|(_, recorded)| recorded);
-    let judged_apart = !Arc::ptr_eq(&roles.judge, &roles.optimizer);
     let whole = File {
         format: FORMAT.to_owned(),
         target,
         optimizer,
-        judge: judged_apart.then_some(judge),
-        judge_note: roles.judge_note.clone(),
+        judge: sides.judged_apart.then_some(judge),
+        judge_note: sides.judge_note,
         replies: rows,
     };
     let text = serde_json::to_string_pretty(&whole).unwrap_or_default();
@@ -295,6 +343,14 @@ fn unusable(why: &str) -> Problem {
         "cassette_unusable",
         format!("The cassette cannot be used: {why}."),
         "Set models.cassette to a file that `skillopt night record` has written.",
+    )
+}
+
+fn not_recordable(night: i64) -> Problem {
+    Problem::refused(
+        "night_not_recordable",
+        format!("Night {night} asked no model, so there is nothing to record."),
+        "Record a night that a model, an agent or a person answered.",
     )
 }
 
