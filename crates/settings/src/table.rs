@@ -344,7 +344,7 @@ settings! {
     models.region: Region = Region::Global, of(Kind::Choice(&REGIONS), "region").also("MINIMAX_REGION");
     /// How one signs in to azure_openai; auto is with a key when one is named, else azure_cli.
     models.azure_auth: AzureAuth = AzureAuth::Auto,
-        of(Kind::Choice(&AZURE_AUTHS), "azure-auth").free();
+        of(Kind::Choice(&AZURE_AUTHS), "azure-auth").also("AZURE_OPENAI_AUTH_MODE").free();
     /// The API version of an older azure_openai resource; empty for today's interface, which needs none.
     models.azure_api_version: String = String::new(),
         of(Kind::Text, "azure-api-version").also("AZURE_OPENAI_API_VERSION");
@@ -385,7 +385,7 @@ settings! {
     /// How many tokens the model that judges reads and writes at most; 0 is as the one that mines and proposes.
     models.judge_context_tokens: u64 = 0, whole(0, 1_000_000_000, "judge-context-tokens").unit("tokens");
     /// How many tokens one reply may have, thinking included; 0 for what its purpose needs, which is 400 to 1,600.
-    models.reply_tokens: u32 = 0, whole(0, 1_000_000, "reply-tokens").unit("tokens");
+    models.reply_tokens: u32 = 0, whole(0, 1_000_000, "reply-tokens").unit("tokens").also("SKILLOPT_SLEEP_COMPAT_MAX_TOKENS");
     /// How many tokens a reply of the model that does the tasks may have; 0 for what models.reply_tokens says.
     models.target_reply_tokens: u32 = 0, whole(0, 1_000_000, "target-reply-tokens").unit("tokens");
     /// How many tokens a reply of the model that mines and proposes may have; 0 for what models.reply_tokens says.

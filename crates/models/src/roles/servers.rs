@@ -63,13 +63,24 @@ struct Made {
 }
 
 fn of_anybody(choice: &Choice, around: &Surroundings<'_>) -> Result<Made, Problem> {
+    // Variables of the reference: address, key and model belong together.
+    let from_variable = choice.endpoint.is_empty();
+    let variable = |name| if from_variable { value(around, name) } else { "" };
+    let model = or(&choice.model, variable(openai_compatible::MODEL_VARIABLE));
+    let usual = openai_compatible::KEY_VARIABLE;
+    let key = if choice.key_variable.is_empty() && !variable(usual).is_empty() {
+        lookup_key("the backend openai_compatible", usual, around)?
+    } else {
+        named_key(choice, around)?
+    };
+    let endpoint = or(&choice.endpoint, variable(openai_compatible::ENDPOINT_VARIABLE));
     Ok(Made {
         kind: openai_compatible::KIND,
-        address: Address::parse(&choice.endpoint)?,
-        credential: Credential::bearer(named_key(choice, around)?),
-        protocol: protocol(choice.api, &choice.model),
+        address: Address::parse(endpoint)?,
+        credential: Credential::bearer(key),
+        protocol: protocol(choice.api, model),
         thinking: Thinking::ServerDefault,
-        model: choice.model.clone(),
+        model: model.to_owned(),
     })
 }
 
@@ -95,7 +106,12 @@ fn of_qwen(choice: &Choice, around: &Surroundings<'_>) -> Result<Made, Problem> 
     };
     Ok(Made {
         kind: qwen::KIND,
-        address: Address::parse(or(&choice.endpoint, qwen::ENDPOINT))?,
+        address: Address::parse(address_of(
+            choice,
+            qwen::ENDPOINT_VARIABLE,
+            qwen::ENDPOINT,
+            around,
+        ))?,
         credential: Credential::bearer(key),
         protocol: Protocol::Chat,
         thinking: qwen::thinking(choice.thinking, choice.legacy_thinking)?,
@@ -112,7 +128,12 @@ fn of_minimax(
     let model = or(&choice.model, minimax::MODEL).to_owned();
     Ok(Made {
         kind: minimax::KIND,
-        address: Address::parse(or(&choice.endpoint, minimax::endpoint(settings.region)))?,
+        address: Address::parse(address_of(
+            choice,
+            minimax::ENDPOINT_VARIABLE,
+            minimax::endpoint(settings.region),
+            around,
+        ))?,
         credential: Credential::bearer(key),
         protocol: Protocol::Chat,
         thinking: minimax::thinking(&model, choice.thinking),
@@ -173,15 +194,28 @@ fn protocol(api: Api, model: &str) -> Protocol {
     }
 }
 
+/// The address that the settings name, else that in the reference's variable, else the usual one.
+fn address_of<'a>(
+    choice: &'a Choice,
+    variable: &str,
+    usual: &'a str,
+    around: &'a Surroundings<'_>,
+) -> &'a str {
+    or(&choice.endpoint, or(value(around, variable), usual))
+}
+
+/// What a variable holds; empty when it is not set.
+fn value<'a>(around: &'a Surroundings<'_>, variable: &str) -> &'a str {
+    let value = around.environment.get(variable);
+    value.map_or("", |value| value.trim())
+}
+
 fn or<'a>(own: &'a str, usual: &'a str) -> &'a str {
     if own.is_empty() { usual } else { own }
 }
 
 fn is_set(around: &Surroundings<'_>, variable: &str) -> bool {
-    around
-        .environment
-        .get(variable)
-        .is_some_and(|value| !value.trim().is_empty())
+    !value(around, variable).is_empty()
 }
 
 fn lookup_key(
@@ -318,6 +352,41 @@ mod tests {
         };
         let made = made(&settings, &[]).unwrap();
         assert_eq!(made.address.as_str(), "https://gateway.example/v1");
+    }
+
+    #[test]
+    fn variables_of_the_reference_name_address_key_and_model_where_the_settings_do_not() {
+        let variables = [
+            ("OPENAI_COMPATIBLE_BASE_URL", "https://gateway.example/v1"),
+            ("OPENAI_COMPATIBLE_API_KEY", "k"),
+            ("OPENAI_COMPATIBLE_MODEL", "small"),
+            ("QWEN_CHAT_BASE_URL", "http://127.0.0.1:9000/v1"),
+            ("MINIMAX_BASE_URL", "https://minimax.example/v1"),
+            ("MINIMAX_API_KEY", "k"),
+        ];
+        for (backend, address, model, key) in [
+            (
+                "openai_compatible",
+                "https://gateway.example/v1",
+                "small",
+                true,
+            ),
+            ("qwen", "http://127.0.0.1:9000/v1", "Qwen/Qwen3.5-4B", false),
+            ("minimax", "https://minimax.example/v1", "MiniMax-M3", true),
+        ] {
+            let by_variables = made(&of(backend), &variables).unwrap();
+            assert_eq!(by_variables.address.as_str(), address);
+            assert_eq!(by_variables.model, model);
+            assert_eq!(!matches!(by_variables.credential, Credential::None), key);
+            // What the settings say wins, and no key of a variable goes there.
+            let own = Settings {
+                endpoint: "https://own.example/v1".into(),
+                ..of(backend)
+            };
+            let own = made(&own, &variables).unwrap();
+            assert_eq!(own.address.as_str(), "https://own.example/v1");
+            assert!(matches!(own.credential, Credential::None), "{backend}");
+        }
     }
 
     #[test]
