@@ -22,6 +22,7 @@ pub(crate) mod events;
 pub(crate) mod failure;
 mod find;
 mod memory;
+mod places;
 mod probe;
 mod prompt;
 mod sign_in;
