@@ -125,6 +125,39 @@ fn a_recorded_night_has_the_same_report_without_a_network() {
     );
 }
 
+/// What a server says of its model's window is learnt by a night, and is on its cassette: else the
+/// prompts of the second one would be others.
+#[test]
+fn prompts_are_cut_to_the_window_that_the_server_tells_and_so_they_are_again() {
+    let home = Home::with_sample(PROGRAM);
+    let server = StubServer::start();
+    server.says(
+        "/v1/models",
+        [json!({"data": [{"id": "stub", "max_model_len": 1_800}]})],
+    );
+    server.standing(Behaviour::Answer).brain(|request| {
+        let said = brain(request);
+        if said == "Dear customer." {
+            format!("Dear customer. {}", "It is done. ".repeat(100))
+        } else {
+            said
+        }
+    });
+    let ran = home.night_against(&server, &["--concurrency=1"]);
+    assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+    let first = timeless(&ran.json());
+    assert!(first.contains("to fit the model"), "{first}");
+    let file = home.path().join("night.cassette.json");
+    let file = file.to_string_lossy().into_owned();
+    let recorded = home.run(&["night", "record", "--to", &file]);
+    assert_eq!(recorded.code, 0, "{} {}", recorded.out, recorded.err);
+    drop(server);
+    std::fs::remove_dir_all(home.data()).expect("the data of the night");
+    let again = replay(&home, &file, &["--model-miner=false", "--concurrency=1"]);
+    assert_eq!(again.code, 0, "{} {}", again.out, again.err);
+    assert_eq!(first, timeless(&again.json()));
+}
+
 #[test]
 fn a_simulated_night_is_not_recorded() {
     let home = Home::with_sample(PROGRAM);

@@ -528,7 +528,10 @@ async fn a_night_that_waited_for_answers_goes_on_when_all_of_them_are_there() {
         let last = only(state).last.as_ref();
         last.and_then(|last| Some(last.refused_answer.as_ref()?.id.clone()))
     };
-    until(&supervisor, |state| refused(state).as_deref() == Some(blank)).await;
+    until(&supervisor, |state| {
+        refused(state).as_deref() == Some(blank)
+    })
+    .await;
     let folder = answers.parent().expect("a folder");
     for file in ["pending.json", "PROMPTS.md"] {
         let text = std::fs::read_to_string(folder.join(file)).expect("a file");

@@ -200,12 +200,7 @@ pub fn note_backends(store: &Store, night: i64, roles: &Roles) -> Result<(), Pro
 /// # Errors
 /// `night_not_recordable` for a night that asked no model, `cassette_expired` when bodies of the night
 /// have been deleted since, and those of writing.
-pub fn save(
-    store: &Store,
-    night: i64,
-    redactor: &Redactor,
-    file: &Path,
-) -> Result<usize, Problem> {
+pub fn save(store: &Store, night: i64, redactor: &Redactor, file: &Path) -> Result<usize, Problem> {
     let sides = store
         .read(|db| events::first(db, night, BACKENDS))?
         .and_then(|event| Sides::deserialize(event.body).ok())

@@ -378,7 +378,7 @@ settings! {
     models.first_byte_seconds: u32 = 90, whole(1, 3_600, "first-byte-seconds").unit("seconds").free();
     /// How long a whole answer may take.
     models.call_seconds: u32 = 300, whole(1, 36_000, "call-seconds").unit("seconds").free();
-    /// How many tokens the models read and write at most; 0 for what the price table says.
+    /// How many tokens the models read and write at most; 0 for what the server or the price table says.
     models.context_tokens: u64 = 0, whole(0, 1_000_000_000, "context-tokens").unit("tokens");
     /// How many tokens the model that mines and proposes reads and writes at most; 0 for what models.context_tokens says.
     models.optimizer_context_tokens: u64 = 0, whole(0, 1_000_000_000, "optimizer-context-tokens").unit("tokens");

@@ -173,12 +173,18 @@ async fn a_server_tells_how_much_its_model_reads_and_is_asked_for_it_once() {
                 ("/v1/models", vec![plain()]),
                 (
                     "/api/v0/models",
-                    vec![json!({ "data": [{ "id": "stub-model", "max_context_length": 131_072, "loaded_context_length": 4096 }] })],
+                    vec![
+                        json!({ "data": [{ "id": "stub-model", "max_context_length": 131_072, "loaded_context_length": 4096 }] }),
+                    ],
                 ),
             ],
             Some(4096),
         ),
-        ("one that does not say", vec![("/v1/models", vec![plain()])], None),
+        (
+            "one that does not say",
+            vec![("/v1/models", vec![plain()])],
+            None,
+        ),
     ];
     for (name, says, window) in servers {
         let server = StubServer::start();

@@ -7,6 +7,8 @@ use skillopt_core::schedule::{Due, Pause, Unknown, Wait, when_in_words};
 use skillopt_core::text::counted;
 use skillopt_store::nights::Outcome;
 
+use crate::handoff::RefusedAnswer;
+
 /// The state of the whole, in the word that chooses the tray's icon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]

@@ -17,7 +17,7 @@ use super::look::{aside, new_sessions};
 use super::order;
 use super::poke::Ear;
 use super::settle::{Night, Stopped, settle};
-use super::state::{FirstLine, Overall, Supervising, SupervisorState};
+use super::state::{FirstLine, Overall, ProjectState, Supervising, SupervisorState};
 use super::survey::{Held, Plan, Start, Survey};
 use super::{Launch, surroundings};
 use crate::context::App;

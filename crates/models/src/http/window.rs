@@ -133,7 +133,10 @@ mod tests {
     fn a_list_of_models_tells_the_window_in_the_words_of_the_usual_servers() {
         for (row, window) in [
             // vLLM.
-            (json!({"id": "m", "owned_by": "vllm", "max_model_len": 8192}), Some(8192)),
+            (
+                json!({"id": "m", "owned_by": "vllm", "max_model_len": 8192}),
+                Some(8192),
+            ),
             // OpenRouter: what the model was made for, and what whoever serves it gives.
             (
                 json!({"id": "m", "context_length": 131_072, "top_provider": {"context_length": 32_768}}),
@@ -143,7 +146,10 @@ mod tests {
             (json!({"id": "m", "context_window": 16_384}), Some(16_384)),
             // llama.cpp says what the model was trained with, which is not what it was loaded with.
             (json!({"id": "m", "meta": {"n_ctx_train": 131_072}}), None),
-            (json!({"id": "m", "max_model_len": null, "context_length": 0}), None),
+            (
+                json!({"id": "m", "max_model_len": null, "context_length": 0}),
+                None,
+            ),
         ] {
             assert_eq!(of_row(&row), window, "{row}");
         }

@@ -50,7 +50,12 @@ impl Inner {
     async fn told_window(&self, side: Side) -> Option<u64> {
         let backend = self.roles.of(side);
         let set = self.options.sides.get(side).window.is_some();
-        let listed = || self.options.prices.context_of(&backend.id().model).is_some();
+        let listed = || {
+            self.options
+                .prices
+                .context_of(&backend.id().model)
+                .is_some()
+        };
         if !backend.paid() || set || (!backend.local() && listed()) {
             return None;
         }

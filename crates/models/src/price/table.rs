@@ -182,7 +182,10 @@ mod tests {
         for row in &rows {
             assert!(row.as_of.parse::<jiff::civil::Date>().is_ok(), "{row:?}");
             assert!(row.output >= row.input && !row.names.is_empty(), "{row:?}");
-            assert!(row.context.is_some_and(|tokens| tokens >= 100_000), "{row:?}");
+            assert!(
+                row.context.is_some_and(|tokens| tokens >= 100_000),
+                "{row:?}"
+            );
         }
     }
 

@@ -65,7 +65,13 @@ struct Made {
 fn of_anybody(choice: &Choice, around: &Surroundings<'_>) -> Result<Made, Problem> {
     // Variables of the reference: address, key and model belong together.
     let from_variable = choice.endpoint.is_empty();
-    let variable = |name| if from_variable { value(around, name) } else { "" };
+    let variable = |name| {
+        if from_variable {
+            value(around, name)
+        } else {
+            ""
+        }
+    };
     let model = or(&choice.model, variable(openai_compatible::MODEL_VARIABLE));
     let usual = openai_compatible::KEY_VARIABLE;
     let key = if choice.key_variable.is_empty() && !variable(usual).is_empty() {
@@ -73,7 +79,10 @@ fn of_anybody(choice: &Choice, around: &Surroundings<'_>) -> Result<Made, Proble
     } else {
         named_key(choice, around)?
     };
-    let endpoint = or(&choice.endpoint, variable(openai_compatible::ENDPOINT_VARIABLE));
+    let endpoint = or(
+        &choice.endpoint,
+        variable(openai_compatible::ENDPOINT_VARIABLE),
+    );
     Ok(Made {
         kind: openai_compatible::KIND,
         address: Address::parse(endpoint)?,
