@@ -139,6 +139,22 @@ impl Card {
                 )],
                 stays: false,
             },
+            Notice::AnswerRefused {
+                project,
+                name,
+                answer,
+            } => Self {
+                title: words.fill("notice_answers", &[("project", name)]),
+                body: words.fill(
+                    "notice_answer_refused_body",
+                    &[("id", &answer.id), ("reason", &answer.reason)],
+                ),
+                buttons: vec![(
+                    words.say("answer"),
+                    Order::Open(Place::Handoff(project.clone())),
+                )],
+                stays: false,
+            },
             Notice::Answers { project, name } => Self {
                 title: words.fill("notice_answers", &[("project", name)]),
                 body: words.say("notice_answers_body"),

@@ -388,6 +388,7 @@ mod tests {
             outcome,
             reason: String::new(),
             needs: None,
+            refused_answer: None,
             ended_at: ended_at.map(|at| at.parse().unwrap()),
             caught_up_for: None,
         };

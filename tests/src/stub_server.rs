@@ -18,7 +18,7 @@ mod calls;
 mod connection;
 mod shapes;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -82,6 +82,7 @@ struct State {
     answered_by: String,
     key: Option<String>,
     headers: Vec<(&'static str, String)>,
+    says: BTreeMap<&'static str, VecDeque<Value>>,
     requests: Vec<Request>,
 }
 
@@ -122,6 +123,7 @@ impl StubServer {
                 answered_by: "stub-model-2026".to_owned(),
                 key: None,
                 headers: Vec::new(),
+                says: BTreeMap::new(),
                 requests: Vec::new(),
             }),
             in_flight: AtomicUsize::new(0),
@@ -212,6 +214,13 @@ impl StubServer {
             .iter()
             .map(|&(name, value)| (name, value.to_owned()))
             .collect();
+        self
+    }
+
+    /// What is answered at `path` from now on, one after the other; the last of them stays.
+    pub fn says(&self, path: &'static str, answers: impl IntoIterator<Item = Value>) -> &Self {
+        let answers = answers.into_iter().collect();
+        self.shared.state().says.insert(path, answers);
         self
     }
 

@@ -306,3 +306,47 @@ fn a_program_is_asked_about_itself_once_for_each_version_whichever_process_asks(
     look();
     assert_eq!(asked(), (3, 3));
 }
+
+/// Two processes that renew a token at the same moment sign each other out.
+#[test]
+fn a_night_waits_while_another_process_may_have_to_renew_its_sign_in() {
+    let home = Home::with_sample(PROGRAM);
+    let stub = install(Dialect::Claude, [Mode::Honest]);
+    let sign_in = format!("claude:{}", home.home().display());
+    let locks = home.data().join("locks");
+    let other = skillopt_store::locks::sign_in(&locks, &sign_in)
+        .expect("locks")
+        .expect("nobody has it");
+    let path = format!("--claude-path={}", stub.path().display());
+    let mut night = home.start(&[
+        "sleep",
+        "run",
+        "--backend=claude",
+        &path,
+        "--accept-terms=claude",
+        "--model-miner=false",
+        "--json",
+    ]);
+    let planned = || {
+        let database = rusqlite::Connection::open(home.data().join("skillopt.db"));
+        let count = database.and_then(|database| {
+            database.query_row("SELECT count(*) FROM night_call", (), |row| {
+                row.get::<_, i64>(0)
+            })
+        });
+        count.unwrap_or(0)
+    };
+    while planned() == 0 {
+        assert!(night.try_wait().expect("a process").is_none());
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert_eq!(stub.asked().len(), 0, "the turn is another process's");
+    drop(other);
+    let ended = night.wait_with_output().expect("its end");
+    assert!(ended.status.success(), "{ended:?}");
+    assert!(!stub.asked().is_empty());
+    // Its answers are told to the next process.
+    let right = skillopt_store::locks::sign_in(&locks, &sign_in).expect("locks");
+    assert!(right.expect("nobody has it").answered_ago().is_some());
+}

@@ -106,6 +106,22 @@ async fn a_reply_and_how_the_program_was_started_for_it() {
 }
 
 #[tokio::test]
+async fn a_failed_try_that_was_billed_a_request_says_so_once() {
+    for (dialect, billed) in [(Dialect::Copilot, 1_000), (Dialect::Codex, 0)] {
+        let stub = install(dialect, [Mode::reply("")]);
+        let backend = open(dialect, options(stub.path())).await.unwrap();
+        assert_eq!(
+            ask(&backend).await.unwrap_err().code(),
+            "reply_unreadable",
+            "{dialect:?}"
+        );
+        let key = call("What is 2 + 2?").key();
+        assert_eq!(backend.billed_failing(&key), billed, "{dialect:?}");
+        assert_eq!(backend.billed_failing(&key), 0, "{dialect:?}");
+    }
+}
+
+#[tokio::test]
 async fn every_failure_has_its_type() {
     const LIMIT: &str = "You've hit your weekly limit · resets Dec 2, 6:25pm (UTC)";
     let rows: &[(Mode, &str, &str)] = &[
@@ -158,8 +174,8 @@ async fn every_failure_has_its_type() {
         ),
         (
             Mode::NeedsTerminal,
-            "model_unavailable",
-            "Raw mode is not supported",
+            "backend_misconfigured",
+            "wants a terminal (Raw mode is not supported",
         ),
         (Mode::Flood, "reply_unreadable", "longer than 32 MB"),
     ];

@@ -317,10 +317,10 @@ async fn every_failure_has_its_type_its_words_and_its_class() {
         ),
         (
             Mode::NeedsTerminal,
-            "model_unavailable",
-            "Raw mode is not supported",
-            temporary,
-            Scope::Call,
+            "backend_misconfigured",
+            "wants a terminal (Raw mode is not supported",
+            permanent,
+            Scope::Provider,
         ),
         (
             Mode::Flood,

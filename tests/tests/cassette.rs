@@ -125,6 +125,39 @@ fn a_recorded_night_has_the_same_report_without_a_network() {
     );
 }
 
+/// What a server says of its model's window is learnt by a night, and is on its cassette: else the
+/// prompts of the second one would be others.
+#[test]
+fn prompts_are_cut_to_the_window_that_the_server_tells_and_so_they_are_again() {
+    let home = Home::with_sample(PROGRAM);
+    let server = StubServer::start();
+    server.says(
+        "/v1/models",
+        [json!({"data": [{"id": "stub", "max_model_len": 1_800}]})],
+    );
+    server.standing(Behaviour::Answer).brain(|request| {
+        let said = brain(request);
+        if said == "Dear customer." {
+            format!("Dear customer. {}", "It is done. ".repeat(100))
+        } else {
+            said
+        }
+    });
+    let ran = home.night_against(&server, &["--concurrency=1"]);
+    assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+    let first = timeless(&ran.json());
+    assert!(first.contains("to fit the model"), "{first}");
+    let file = home.path().join("night.cassette.json");
+    let file = file.to_string_lossy().into_owned();
+    let recorded = home.run(&["night", "record", "--to", &file]);
+    assert_eq!(recorded.code, 0, "{} {}", recorded.out, recorded.err);
+    drop(server);
+    std::fs::remove_dir_all(home.data()).expect("the data of the night");
+    let again = replay(&home, &file, &["--model-miner=false", "--concurrency=1"]);
+    assert_eq!(again.code, 0, "{} {}", again.out, again.err);
+    assert_eq!(first, timeless(&again.json()));
+}
+
 #[test]
 fn a_simulated_night_is_not_recorded() {
     let home = Home::with_sample(PROGRAM);
@@ -162,16 +195,11 @@ fn a_night_with_an_agent_is_the_same_again_with_the_requests_it_was_billed() {
         "{}",
         first.0
     );
-    let recorded = home.run(&[
-        "night",
-        "record",
-        "--to",
-        &file,
-        "--backend=copilot",
-        &copilot,
-    ]);
-    assert_eq!(recorded.code, 0, "{} {}", recorded.out, recorded.err);
     let asked = stub.asked().len();
+    // By then the agent may be another version, or gone, and the settings name somebody else.
+    std::fs::remove_file(stub.path()).expect("the program");
+    let recorded = home.run(&["night", "record", "--to", &file]);
+    assert_eq!(recorded.code, 0, "{} {}", recorded.out, recorded.err);
     std::fs::remove_dir_all(home.data()).expect("the data of the night");
     let cassette = format!("--cassette={file}");
     let ran = home.run(&[
@@ -185,6 +213,39 @@ fn a_night_with_an_agent_is_the_same_again_with_the_requests_it_was_billed() {
     assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
     assert_eq!(first, (timeless(&ran.json()), shown(&home)));
     assert_eq!(stub.asked().len(), asked, "nobody is asked again");
+}
+
+#[test]
+fn a_night_that_a_person_answered_is_the_same_again() {
+    let home = Home::with_sample(PROGRAM);
+    let night = ["sleep", "run", "--backend=handoff", "--model-miner=false"];
+    let words = [&night[..], &["--json"]].concat();
+    let mut ran = home.run(&words);
+    for _ in 0..20 {
+        if ran.code != 3 {
+            break;
+        }
+        let open = home.run(&["handoff", "--json", "--backend=handoff"]).json();
+        for question in open["pending"].as_array().expect("questions") {
+            let answer = brain(&json!({"prompt": question["prompt"]}));
+            let file = question["answer_file"].as_str().expect("a file");
+            std::fs::write(file, answer).expect("an answer");
+        }
+        ran = home.run(&words);
+    }
+    assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+    let report = ran.json();
+    assert_eq!(report["outcome"], "proposed", "{report:#}");
+    let file = home.path().join("night.cassette.json");
+    let file = file.to_string_lossy().into_owned();
+    let recorded = home.run(&["night", "record", "--to", &file, "--json"]);
+    assert_eq!(recorded.code, 0, "{} {}", recorded.out, recorded.err);
+    std::fs::remove_dir_all(home.data()).expect("the data of the night");
+    let again = replay(&home, &file, &["--model-miner=false"]);
+    assert_eq!(again.code, 0, "{} {}", again.out, again.err);
+    assert_eq!(lasting(&again.json()), lasting(&report));
+    let tried = |report: &Value| report["targets"].clone();
+    assert_eq!(tried(&again.json()), tried(&report));
 }
 
 /// The words of a replay of `file`.

@@ -6,12 +6,13 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use skillopt_core::Problem;
 use skillopt_models::{Handoff, handoff};
 use skillopt_store::files;
 use skillopt_store::nights::{self, Kind};
 use skillopt_store::projects::Project;
+use skillopt_store::{events, locks};
 
 use crate::context::App;
 use crate::project::Which;
@@ -46,10 +47,97 @@ pub async fn questions(app: &App, which: Which) -> Result<Questions, Problem> {
     of(app, project)
 }
 
-/// Whether every open question of a project has an answer that could be one; `false` when there is none.
-pub(crate) fn is_answered(app: &App, project: Project) -> Result<bool, Problem> {
-    let pending = of(app, project)?.pending;
-    Ok(!pending.is_empty() && pending.iter().all(|question| question["answered"] == true))
+/// An answer that is there and was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct RefusedAnswer {
+    /// Id of its question.
+    pub id: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// The event with what was last seen of the answers to a night that waits.
+const SEEN: &str = "handoff/answers";
+
+/// What was last seen of them, for who answers and who looks on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Seen {
+    answered: usize,
+    refused: Vec<RefusedAnswer>,
+}
+
+/// What was found when the answers to a night were looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Looked {
+    /// Every open question has an answer that could be one; there is a question.
+    pub(crate) answered: bool,
+    /// Something else than last time.
+    pub(crate) news: bool,
+}
+
+/// Looks at the answers to a night that waits. An answer that cannot be taken is told with the reason in the
+/// files of the questions, where whoever answers reads it; that and a new answer are written into the
+/// store, where whoever looks on sees it.
+pub(crate) fn look(app: &App, project: Project) -> Result<Looked, Problem> {
+    let id = project.id.clone();
+    let questions = of(app, project)?;
+    let pending = &questions.pending;
+    let answered = pending.iter().filter(|one| one["answered"] == true).count();
+    let refused = pending.iter().filter_map(|question| {
+        Some(RefusedAnswer {
+            id: question["id"].as_str()?.to_owned(),
+            reason: question["refused"].as_str()?.to_owned(),
+        })
+    });
+    let seen = Seen {
+        answered,
+        refused: refused.collect(),
+    };
+    Ok(Looked {
+        answered: !pending.is_empty() && answered == pending.len(),
+        news: note(app, &id, &questions.folder, &seen)?,
+    })
+}
+
+/// Writes down what was seen, if it is new. While somebody works on the project, they write the questions.
+fn note(app: &App, project: &str, folder: &Path, seen: &Seen) -> Result<bool, Problem> {
+    let Some(night) = app
+        .store
+        .read(|db| nights::open(db, project, Kind::Run))?
+        .map(|night| night.id)
+    else {
+        return Ok(false);
+    };
+    let before = last_seen(app, night)?;
+    if before == *seen {
+        return Ok(false);
+    }
+    let now = app.clock.now();
+    let Ok(_lock) = locks::project(&app.paths, project, "looking at answers", now) else {
+        return Ok(false);
+    };
+    if before.refused != seen.refused {
+        let handoff = Handoff::new(folder.to_owned());
+        let open = skillopt_models::open_questions(&app.store, night, &handoff)?;
+        handoff.publish(&open)?;
+    }
+    app.store.commit("answers seen", |tx| {
+        events::append(tx, night, SEEN, &json!(seen)).map(|_| ())
+    })?;
+    Ok(true)
+}
+
+fn last_seen(app: &App, night: i64) -> Result<Seen, Problem> {
+    let event = app.store.read(|db| events::last(db, night, SEEN))?;
+    // Of another version, it is as if nothing had been seen.
+    let seen = event.and_then(|event| Seen::deserialize(event.body).ok());
+    Ok(seen.unwrap_or_default())
+}
+
+/// The first answer to a night that was not taken when they were last looked at.
+pub(crate) fn refused_answer(app: &App, night: i64) -> Result<Option<RefusedAnswer>, Problem> {
+    Ok(last_seen(app, night)?.refused.into_iter().next())
 }
 
 fn of(app: &App, project: Project) -> Result<Questions, Problem> {

@@ -335,7 +335,8 @@ pub struct Recorded {
     pub command: String,
 }
 
-/// Writes the replies of a night into a file that the backend `cassette` answers from.
+/// Writes the replies of a night into a file that the backend `cassette` answers from. The backends are
+/// those that the night had, whatever the settings name now.
 ///
 /// Errors: `night_unknown`, `night_not_recordable`, `cassette_expired`, those of the settings and of
 /// writing.
@@ -347,21 +348,10 @@ pub async fn record(app: &App, input: RecordInput) -> Result<Recorded, Problem> 
         Ok((night, project))
     })?;
     let context = app.night(project.ok_or_else(crate::project::not_registered)?)?;
-    let roles = skillopt_sleep::run::backends(&context).await?;
-    let ids = roles.ids();
-    if roles.simulated() || night.pins.get("backends") != Some(&ids) {
-        return Err(Problem::refused(
-            "night_not_recordable",
-            format!(
-                "Night {id} was not answered by the backends its settings make now, or by no model at all."
-            ),
-            "Record a night with the settings and programs it ran with.",
-        ));
-    }
     let redactor =
         skillopt_core::redact::Redactor::with_false_alarms(&context.settings.false_alarms);
     let file = app.directory.join(&input.to);
-    let replies = skillopt_models::cassette::save(&app.store, id, &roles, &redactor, &file)?;
+    let replies = skillopt_models::cassette::save(&app.store, id, &redactor, &file)?;
     let tasks = night.pins.get("tasks_file").and_then(Value::as_str);
     let mut command = vec!["skillopt sleep run --backend cassette --cassette".to_owned()];
     command.push(shell::word(&file.to_string_lossy()));

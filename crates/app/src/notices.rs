@@ -14,6 +14,7 @@ use skillopt_store::proposals::{self, State, TargetState};
 use skillopt_store::{meta, projects};
 
 use crate::context::App;
+use crate::handoff::RefusedAnswer;
 use crate::proposal::{compared, flags, is_stale};
 use crate::supervisor::{FirstLine, Overall, ProjectState, SupervisorState};
 
@@ -151,6 +152,15 @@ pub enum Notice {
         /// Its name.
         name: String,
     },
+    /// An answer to a night that waits was not taken.
+    AnswerRefused {
+        /// Id of the project.
+        project: String,
+        /// Its name.
+        name: String,
+        /// Which, and why.
+        answer: RefusedAnswer,
+    },
     /// A night was left out: what it waited for did not come in time.
     Missed {
         /// Id of the project.
@@ -181,6 +191,9 @@ impl Notice {
             Self::Trouble { .. } => vec![TROUBLE.to_owned()],
             Self::Attention { project, .. } => vec![format!("attention:{project}")],
             Self::Answers { project, .. } => vec![format!("answers:{project}")],
+            Self::AnswerRefused {
+                project, answer, ..
+            } => vec![format!("answer:{project}:{}:{}", answer.id, answer.reason)],
             Self::Missed { project, slot, .. } => vec![format!("missed:{project}:{slot}")],
             Self::NoTray => vec![NO_TRAY.to_owned()],
         }
@@ -190,7 +203,7 @@ impl Notice {
         match notifications {
             Notifications::All => true,
             Notifications::Decisions => match self {
-                Self::Proposals { .. } | Self::Answers { .. } => true,
+                Self::Proposals { .. } | Self::Answers { .. } | Self::AnswerRefused { .. } => true,
                 Self::Trouble { .. }
                 | Self::Attention { .. }
                 | Self::Missed { .. }
@@ -248,6 +261,7 @@ pub fn due(
         .iter()
         .filter(|project| trouble.is_none() || project.problem.as_ref() != trouble);
     notices.extend(of_its_own.filter_map(of_project));
+    notices.extend(state.projects.iter().filter_map(refused_answer));
     notices.extend(state.projects.iter().filter_map(missed));
     notices.extend(no_tray.then_some(Notice::NoTray));
     notices.retain(|notice| {
@@ -263,10 +277,24 @@ pub fn due(
             Notice::Trouble { .. } | Notice::Attention { .. } | Notice::Answers { .. } => {
                 last() != Some(&today)
             }
-            Notice::Missed { .. } | Notice::NoTray => last().is_none(),
+            Notice::AnswerRefused { .. } | Notice::Missed { .. } | Notice::NoTray => {
+                last().is_none()
+            }
         }
     });
     notices
+}
+
+fn refused_answer(project: &ProjectState) -> Option<Notice> {
+    let waiting = project
+        .last
+        .as_ref()
+        .filter(|_| project.waits_for_answers())?;
+    Some(Notice::AnswerRefused {
+        project: project.id.clone(),
+        name: project.name.clone(),
+        answer: waiting.refused_answer.clone()?,
+    })
 }
 
 fn missed(project: &ProjectState) -> Option<Notice> {
@@ -431,6 +459,7 @@ mod tests {
                 outcome,
                 reason: "It broke.".into(),
                 needs: None,
+                refused_answer: None,
                 ended_at: None,
                 caught_up_for: None,
             }),
@@ -538,6 +567,24 @@ mod tests {
             &due(&asking, &[], false, &quiet, day(1))[..],
             [Notice::Answers { .. }]
         ));
+        let mut refusing = asking;
+        let last = refusing.projects[0].last.as_mut().unwrap();
+        last.refused_answer = Some(RefusedAnswer {
+            id: "0123456789abcdef".into(),
+            reason: "the file is blank".into(),
+        });
+        let notices = due(&refusing, &[], false, &quiet, day(1));
+        assert!(
+            matches!(&notices[..], [Notice::Answers { .. }, Notice::AnswerRefused { answer, .. }] if answer.reason == "the file is blank"),
+            "{notices:?}"
+        );
+        // Once; that answers are waited for is said again on another day.
+        remember_all(&home.app, &notices, day(1));
+        let remembered = told(&home.app).unwrap();
+        assert!(matches!(
+            &due(&refusing, &[], false, &remembered, day(2))[..],
+            [Notice::Answers { .. }]
+        ));
     }
 
     #[test]
@@ -610,6 +657,7 @@ mod tests {
             Notice::Trouble { .. } => "trouble",
             Notice::Attention { .. } => "attention",
             Notice::Answers { .. } => "answers",
+            Notice::AnswerRefused { .. } => "answer refused",
             Notice::Missed { .. } => "missed",
             Notice::NoTray => "no tray",
         })

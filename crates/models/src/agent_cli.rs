@@ -22,17 +22,18 @@ pub(crate) mod events;
 pub(crate) mod failure;
 mod find;
 mod memory;
+mod places;
 mod probe;
 mod prompt;
 mod sign_in;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use jiff::tz::TimeZone;
@@ -213,6 +214,11 @@ pub(crate) trait Agent: Send + Sync {
     /// Everything that is not a reply of the model.
     fn read(&self, run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError>;
 
+    /// Thousandths of requests that a run says it was billed for apart from tokens.
+    fn billed_for(&self, _run: &Run) -> u64 {
+        0
+    }
+
     /// Arguments that ask whether somebody is signed in; `None` when it cannot tell for free.
     fn sign_in_question(&self, _sign_in: &SignIn) -> Option<&'static [&'static str]> {
         None
@@ -231,6 +237,9 @@ pub struct AgentCli {
     options: Options,
     found: find::Found,
     model: String,
+    /// What failed tries were billed apart from tokens and nobody has counted yet, by the key of their
+    /// call.
+    billed: Mutex<HashMap<String, u64>>,
 }
 
 impl AgentCli {
@@ -268,6 +277,7 @@ impl AgentCli {
             options,
             found,
             model,
+            billed: Mutex::default(),
         })
     }
 
@@ -352,7 +362,7 @@ impl AgentCli {
         let run = run(&program, &work, arranged.input.as_bytes(), cancel.dropped())
             .await
             .map_err(|fault| self.fault(fault))?;
-        let reply = self.agent.read(
+        let read = self.agent.read(
             &run,
             &Asked {
                 about: self.about,
@@ -363,7 +373,8 @@ impl AgentCli {
                 sign_in: &self.options.sign_in,
                 tools: call.tools(),
             },
-        )?;
+        );
+        let reply = read.inspect_err(|_| self.note_billed(call, &run))?;
         // A key has no plan.
         let allowance = reply.allowance.or_else(|| match self.options.sign_in {
             SignIn::Subscription => self.agent.allowance_of_sessions(&self.options),
@@ -374,6 +385,17 @@ impl AgentCli {
             text: self.options.sign_in.taken_out_of(reply.text),
             ..reply
         })
+    }
+
+    fn note_billed(&self, call: &Call, run: &Run) {
+        let billed = self.agent.billed_for(run);
+        if billed > 0 {
+            self.billed().insert(call.key(), billed);
+        }
+    }
+
+    fn billed(&self) -> MutexGuard<'_, HashMap<String, u64>> {
+        self.billed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn fault(&self, fault: RunFault) -> CallError {
@@ -474,6 +496,10 @@ impl Backend for AgentCli {
                 directory.map_or("", String::as_str)
             )
         })
+    }
+
+    fn billed_failing(&self, key: &str) -> u64 {
+        self.billed().remove(key).unwrap_or(0)
     }
 
     fn tells_allowance(&self) -> bool {

@@ -70,6 +70,9 @@ pub type Asking<'a> = Pin<Box<dyn Future<Output = Result<RawReply, CallError>> +
 /// The pending answer of [`Backend::check`].
 pub type Checking<'a> = Pin<Box<dyn Future<Output = Result<(), CallError>> + Send + 'a>>;
 
+/// The pending answer of [`Backend::window`].
+pub type TellingWindow<'a> = Pin<Box<dyn Future<Output = Option<u64>> + Send + 'a>>;
+
 /// Something that answers calls.
 ///
 /// A backend makes exactly **one** try per [`ask`](Backend::ask): retries, budgets, the number of
@@ -130,6 +133,12 @@ pub trait Backend: Send + Sync {
         None
     }
 
+    /// Thousandths of requests that the provider bills apart from tokens for the try of the call with
+    /// this key that has just failed; 0 when it bills none. Told once.
+    fn billed_failing(&self, _key: &str) -> u64 {
+        0
+    }
+
     /// What else is known of the earlier night that its answers are of; `None` when it gives its own.
     /// Nothing is waited for with one, and what it says about a provider is not true of today's.
     fn recording(&self) -> Option<&Recording> {
@@ -150,6 +159,12 @@ pub trait Backend: Send + Sync {
     /// Tokens a try costs besides messages and reply, for example the words a command line adds.
     fn overhead_tokens(&self) -> u64 {
         0
+    }
+
+    /// How many tokens its model reads and writes at most, as whoever serves it says; `None` when nobody
+    /// does. Asks no model, and no second time.
+    fn window<'a>(&'a self, _cancel: &'a CancelToken) -> TellingWindow<'a> {
+        Box::pin(async { None })
     }
 
     /// Whether it could answer now, as far as that can be told at little or no cost. For `doctor`; a

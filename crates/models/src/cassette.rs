@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -18,11 +18,12 @@ use skillopt_core::redact::Redactor;
 use skillopt_store::attempts::{self, Attempt};
 use skillopt_store::{Store, calls, events, files};
 
-use crate::backend::{Asking, Backend, RawReply, Usage};
+use crate::backend::{Asking, Backend, RawReply, TellingWindow, Usage};
 use crate::cancel::CancelToken;
 use crate::error::{CallError, Scope};
-use crate::path::Roles;
+use crate::path::{Roles, WINDOWS};
 use crate::retry::Retry;
+use crate::roles::is_simulation;
 
 /// The `kind` of this backend.
 pub const KIND: &str = "cassette";
@@ -66,6 +67,9 @@ struct Recorded {
     /// The model that said it answered; empty when it was the one that was asked.
     #[serde(default)]
     answered_by: String,
+    /// What it said of the window of its model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    window: Option<u64>,
     /// Settings that it could not be told of.
     #[serde(default)]
     unheard: Vec<String>,
@@ -137,22 +141,9 @@ impl Try {
     }
 }
 
-/// Writes the replies of a night into `file`. Gives how many there are.
-///
-/// `roles` are the backends of the night, as the settings make them. Nothing is asked.
-///
-/// # Errors
-/// `cassette_expired` when bodies of the night have been deleted since, and those of writing.
-pub fn save(
-    store: &Store,
-    night: i64,
-    roles: &Roles,
-    redactor: &Redactor,
-    file: &Path,
-) -> Result<usize, Problem> {
-    let mut recorded = Side::ALL.map(|side| {
-        let backend = roles.of(side);
-        let recorded = Recorded {
+impl Recorded {
+    fn of(backend: &dyn Backend) -> Self {
+        Self {
             id: backend.id(),
             paid: backend.paid(),
             local: backend.local(),
@@ -160,18 +151,76 @@ pub fn save(
             takes_tools: backend.takes_tools(),
             answers_tools: backend.answers_tools(),
             answered_by: String::new(),
+            window: None,
             provider: backend.provider(),
             unheard: backend.unheard(),
             recording: Recording::default(),
-        };
-        (side, recorded)
-    });
+        }
+    }
+}
+
+/// The event with the backends of a night, each side as it was when the night began: an agent that
+/// updates itself the next day is another one.
+const BACKENDS: &str = "models/backends";
+
+/// The sides of a night.
+#[derive(Serialize, Deserialize)]
+struct Sides {
+    target: Recorded,
+    optimizer: Recorded,
+    judge: Recorded,
+    judged_apart: bool,
+    judge_note: Option<String>,
+}
+
+/// Writes down what a cassette of the night has to know of its backends, once.
+pub fn note_backends(store: &Store, night: i64, roles: &Roles) -> Result<(), Problem> {
+    if store
+        .read(|db| events::first(db, night, BACKENDS))?
+        .is_some()
+    {
+        return Ok(());
+    }
+    let recorded = |side| Recorded::of(roles.of(side).as_ref());
+    let sides = Sides {
+        target: recorded(Side::Target),
+        optimizer: recorded(Side::Optimizer),
+        judge: recorded(Side::Judge),
+        judged_apart: !Arc::ptr_eq(&roles.judge, &roles.optimizer),
+        judge_note: roles.judge_note.clone(),
+    };
+    store.commit("note backends", |tx| {
+        events::append(tx, night, BACKENDS, &serde_json::json!(sides)).map(|_| ())
+    })
+}
+
+/// Writes the replies of a night into `file`. Gives how many there are. Its backends are those it had;
+/// nothing is asked, nor looked for.
+///
+/// # Errors
+/// `night_not_recordable` for a night that asked no model, `cassette_expired` when bodies of the night
+/// have been deleted since, and those of writing.
+pub fn save(store: &Store, night: i64, redactor: &Redactor, file: &Path) -> Result<usize, Problem> {
+    let sides = store
+        .read(|db| events::first(db, night, BACKENDS))?
+        .and_then(|event| Sides::deserialize(event.body).ok())
+        .filter(|sides| {
+            let all = [&sides.target, &sides.optimizer, &sides.judge];
+            !all.iter().all(|side| is_simulation(&side.id.kind))
+        })
+        .ok_or_else(|| not_recordable(night))?;
+    let mut recorded = [
+        (Side::Target, sides.target),
+        (Side::Optimizer, sides.optimizer),
+        (Side::Judge, sides.judge),
+    ];
     let most_tries = usize::try_from(Retry::default().tries).unwrap_or(usize::MAX);
     let rows = store.read(|db| {
         for event in events::list(db, night)? {
             for (side, recorded) in &mut recorded {
                 let word = |name: &str| event.body[name].as_str().unwrap_or_default();
                 match event.kind.as_str() {
+                    WINDOWS => recorded.window = event.body[side.id()].as_u64(),
                     "models/answered_by"
                         if word("side") == side.id() && word("asked") == recorded.id.model =>
                     {
@@ -227,13 +276,12 @@ pub fn save(
     })?;
     let count = rows.len();
     let [target, optimizer, judge] = recorded.map(|(_, recorded)| recorded);
-    let judged_apart = !Arc::ptr_eq(&roles.judge, &roles.optimizer);
     let whole = File {
         format: FORMAT.to_owned(),
         target,
         optimizer,
-        judge: judged_apart.then_some(judge),
-        judge_note: roles.judge_note.clone(),
+        judge: sides.judged_apart.then_some(judge),
+        judge_note: sides.judge_note,
         replies: rows,
     };
     let text = serde_json::to_string_pretty(&whole).unwrap_or_default();
@@ -274,6 +322,7 @@ pub fn load(file: &Path) -> Result<Roles, Problem> {
             recorded,
             rows: Arc::clone(&rows),
             asked: Mutex::default(),
+            billed: Mutex::default(),
         })
     };
     let mut roles = Roles::new(of(file.target), of(file.optimizer));
@@ -292,6 +341,14 @@ fn unusable(why: &str) -> Problem {
     )
 }
 
+fn not_recordable(night: i64) -> Problem {
+    Problem::refused(
+        "night_not_recordable",
+        format!("Night {night} asked no model, so there is nothing to record."),
+        "Record a night that a model, an agent or a person answered.",
+    )
+}
+
 fn expired(night: i64) -> Problem {
     Problem::permanent(
         "cassette_expired",
@@ -306,9 +363,15 @@ struct Cassette {
     rows: Arc<BTreeMap<String, Row>>,
     /// How often each call was asked.
     asked: Mutex<HashMap<String, usize>>,
+    /// What failed tries were billed and nobody has counted yet.
+    billed: Mutex<HashMap<String, u64>>,
 }
 
 impl Cassette {
+    fn billed(&self) -> MutexGuard<'_, HashMap<String, u64>> {
+        self.billed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn answer(&self, call: &Call) -> Result<RawReply, CallError> {
         let key = call.key();
         let Some(made) = self.next(&key) else {
@@ -325,7 +388,12 @@ impl Cassette {
                 model: self.recorded.answered_by.clone(),
                 ..RawReply::text(text.clone())
             }),
-            (None, Some(error)) => Err(error.clone()),
+            (None, Some(error)) => {
+                if made.request_thousandths > 0 {
+                    self.billed().insert(key, made.request_thousandths);
+                }
+                Err(error.clone())
+            }
             (None, None) => Err(CallError::Misconfigured {
                 provider: KIND.to_owned(),
                 detail: "a try on the cassette has neither reply nor error".to_owned(),
@@ -362,6 +430,10 @@ impl Backend for Cassette {
         self.recorded.overhead_tokens
     }
 
+    fn window<'a>(&'a self, _cancel: &'a CancelToken) -> TellingWindow<'a> {
+        Box::pin(async { self.recorded.window })
+    }
+
     fn takes_tools(&self) -> bool {
         self.recorded.takes_tools
     }
@@ -376,6 +448,10 @@ impl Backend for Cassette {
 
     fn unheard(&self) -> Vec<String> {
         self.recorded.unheard.clone()
+    }
+
+    fn billed_failing(&self, key: &str) -> u64 {
+        self.billed().remove(key).unwrap_or(0)
     }
 
     fn recording(&self) -> Option<&Recording> {

@@ -197,6 +197,10 @@ impl Agent for Copilot {
     fn read(&self, run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> {
         output::read(run, asked)
     }
+
+    fn billed_for(&self, run: &Run) -> u64 {
+        output::billed_for(run)
+    }
 }
 
 fn judge(line: &[u8]) -> Line {

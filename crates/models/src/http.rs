@@ -17,7 +17,9 @@ mod messages;
 mod probe;
 mod protocol;
 mod responses;
+mod said;
 mod tools;
+mod window;
 mod wire;
 
 use std::sync::{Arc, Mutex, Once, PoisonError};
@@ -33,7 +35,7 @@ use skillopt_store::Clock;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::api_key::ApiKey;
-use crate::backend::{Asking, Backend, Checking, RawReply};
+use crate::backend::{Asking, Backend, Checking, RawReply, TellingWindow};
 use crate::cancel::CancelToken;
 use crate::error::{CallError, Wait};
 use crate::terms::Terms;
@@ -45,7 +47,7 @@ pub use probe::Probe;
 pub use protocol::Protocol;
 
 use dialect::Dialect;
-use failure::{Asked, meaning, transport};
+use failure::{Asked, known, not_taken, transport};
 use wire::{Patience, read_error, read_reply};
 
 /// How long a connection may take to be made.
@@ -85,6 +87,8 @@ pub struct Server {
     provider: String,
     client: Client,
     dialect: Mutex<Dialect>,
+    /// What the server says of the model's window, once it was asked.
+    window: tokio::sync::OnceCell<Option<u64>>,
 }
 
 impl Server {
@@ -102,6 +106,7 @@ impl Server {
             options,
             client,
             dialect: Mutex::default(),
+            window: tokio::sync::OnceCell::new(),
         })
     }
 
@@ -227,13 +232,15 @@ impl Server {
             }
             let headers = response.headers().clone();
             let said = read_error(response, &asked).await;
-            let error = meaning(status, &headers, &said, &asked);
+            if let Some(error) = known(status, &headers, &said, &asked) {
+                return Err(error);
+            }
             let refuses_a_field = matches!(
                 status,
                 StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY
-            ) && matches!(error, CallError::Refused { .. });
+            );
             if !refuses_a_field {
-                return Err(error);
+                return Err(not_taken(status, &said, &asked));
             }
             match dialect.without_what_it_named(call, &said) {
                 Some(next) => {
@@ -244,13 +251,14 @@ impl Server {
                 None => {
                     let refused = manner.refused(&said, &asked);
                     let refused = refused.or_else(|| tools::refused(call, &said, &asked));
-                    return Err(refused.unwrap_or(error));
+                    return Err(refused.unwrap_or_else(|| not_taken(status, &said, &asked)));
                 }
             }
         }
-        Err(CallError::Refused {
-            detail: "the server refuses the request in every form".into(),
-        })
+        Err(self.asked(secret).misconfigured(
+            "it does not take the request in any form",
+            "Use another model or another server; `skillopt backend test` shows whether it answers.",
+        ))
     }
 
     /// `work`, unless `stop` ends before it or it takes too long.
@@ -307,6 +315,10 @@ impl Backend for Server {
 
     fn provider(&self) -> String {
         self.provider.clone()
+    }
+
+    fn window<'a>(&'a self, cancel: &'a CancelToken) -> TellingWindow<'a> {
+        Box::pin(self.told_window(cancel))
     }
 
     fn check<'a>(&'a self, cancel: &'a CancelToken) -> Checking<'a> {

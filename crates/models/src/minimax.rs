@@ -9,6 +9,8 @@ pub const KIND: &str = "minimax";
 
 /// The variable of the key when none is named.
 pub const KEY_VARIABLE: &str = "MINIMAX_API_KEY";
+/// The reference's variable with its address.
+pub const ENDPOINT_VARIABLE: &str = "MINIMAX_BASE_URL";
 /// The model asked for when none is configured.
 pub const MODEL: &str = "MiniMax-M3";
 

@@ -5,6 +5,12 @@ use crate::http::Protocol;
 
 /// The `kind` of this backend.
 pub const KIND: &str = "openai_compatible";
+/// The reference's variable with its address.
+pub const ENDPOINT_VARIABLE: &str = "OPENAI_COMPATIBLE_BASE_URL";
+/// The reference's variable with its key.
+pub const KEY_VARIABLE: &str = "OPENAI_COMPATIBLE_API_KEY";
+/// The reference's variable with its model.
+pub const MODEL_VARIABLE: &str = "OPENAI_COMPATIBLE_MODEL";
 
 /// Models that have no Chat Completions (as the reference has it: research §4.4).
 const RESPONSES_ONLY: [&str; 6] = [

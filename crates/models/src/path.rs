@@ -24,6 +24,7 @@ mod stop;
 #[cfg(test)]
 mod tests;
 mod turns;
+mod window;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -31,7 +32,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
-use skillopt_core::call::{Call, Side, Subject};
+use skillopt_core::call::{Call, Subject};
 use skillopt_core::redact::Redactor;
 use skillopt_core::tool::MOST_ROUNDS;
 use skillopt_core::{Instant, Problem};
@@ -49,6 +50,7 @@ use crate::templates::Templates;
 use skillopt_core::reply::Parsed;
 
 pub use self::sides::{Lengths, Manner, PerSide, Roles};
+pub(crate) use self::window::WINDOWS;
 
 /// How calls are made.
 #[derive(Debug, Clone)]
@@ -223,6 +225,8 @@ struct Inner {
     on_event: OnEvent,
     budgets: Mutex<BTreeMap<i64, Arc<Budget>>>,
     turns: turns::Turns,
+    /// What those who serve the models said of their windows; empty until they were asked.
+    windows: tokio::sync::OnceCell<PerSide<Option<u64>>>,
     /// Calls of stages planned by this process and not answered yet, so that they need not be read
     /// back. A planned stage never changes.
     planned: Mutex<BTreeMap<(i64, String), Vec<Call>>>,
@@ -251,6 +255,7 @@ impl CallPath {
                 on_event,
                 budgets: Mutex::default(),
                 turns: turns::Turns::default(),
+                windows: tokio::sync::OnceCell::new(),
                 planned: Mutex::default(),
             }),
         }
@@ -387,20 +392,6 @@ impl CallPath {
 impl Inner {
     fn tell(&self, event: &CallEvent) {
         (self.on_event)(event);
-    }
-
-    /// How many tokens the model of a side reads and writes at most, as far as that is known.
-    fn window(&self, side: Side) -> Option<u64> {
-        let backend = self.roles.of(side);
-        if !backend.paid() {
-            return None;
-        }
-        let of_table = || match backend.id().model.as_str() {
-            // It is the agent's own choice: any of those that are known.
-            "" => self.options.prices.least_context(),
-            model => self.options.prices.context_of(model),
-        };
-        self.options.sides.get(side).window.or_else(of_table)
     }
 
     /// The calls of a stage in order, if this process planned it and nobody took them yet.

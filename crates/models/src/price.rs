@@ -157,8 +157,21 @@ impl Prices {
     /// the dearest that is known. `None` when nothing is known.
     #[must_use]
     pub fn of(&self, backend: &dyn Backend) -> Option<(Price, Basis)> {
-        let model = backend.id().model;
-        if let Some(row) = rows_of(&self.own, &model) {
+        self.of_one(backend, &[&backend.id().model])
+    }
+
+    /// What a reply costs that `model` gave, whatever `backend` was asked for. When that one is in no
+    /// table, or nothing was said of it, it costs what the model that was asked costs.
+    #[must_use]
+    pub fn of_reply(&self, backend: &dyn Backend, model: &str) -> Option<Price> {
+        self.of_one(backend, &[model, &backend.id().model])
+            .map(|(price, _)| price)
+    }
+
+    /// What the first of `models` costs that a table has.
+    fn of_one(&self, backend: &dyn Backend, models: &[&str]) -> Option<(Price, Basis)> {
+        let row_in = |rows| models.iter().find_map(|model| rows_of(rows, model));
+        if let Some(row) = row_in(&self.own) {
             return Some((row.price(), Basis::Own));
         }
         if let Some(given) = self.given {
@@ -172,7 +185,7 @@ impl Prices {
         } else {
             self.listed.as_slice()
         };
-        if let Some(row) = rows_of(listed, &model) {
+        if let Some(row) = row_in(listed) {
             return Some((row.price(), Basis::Listed(row.as_of.clone())));
         }
         let dearest = self
@@ -200,7 +213,7 @@ impl Prices {
             }
             if let Some((price, Basis::Dearest)) = self.of(backend.as_ref()) {
                 let note = format!(
-                    "What {} costs is not known; it counts as the dearest model known ({} in, {} out for a million tokens). Put it into {FILE} in the settings folder, or set spends.input_price and spends.output_price.",
+                    "What {} costs is not known; it counts as the dearest model known ({} in, {} out for a million tokens), unless the reply names a model that is. Put it into {FILE} in the settings folder, or set spends.input_price and spends.output_price.",
                     if model.is_empty() {
                         "the model"
                     } else {
@@ -325,7 +338,28 @@ mod tests {
             of(&prices, "gpt-4o-2024-08-06", false).1,
             Basis::Listed(_)
         ));
+        // The reply says which model gave it.
+        let of_reply = |prices: &Prices, asked, answered, local| {
+            prices.of_reply(&Named(asked, local), answered).unwrap()
+        };
+        let small = of(&prices, "gpt-4o-mini", false).0;
+        assert_eq!(
+            of_reply(&prices, "", "gpt-4o-mini-2024-07-18", false),
+            small
+        );
+        assert_eq!(of_reply(&prices, "gpt-4o-mini", "", false), small);
+        assert_eq!(of_reply(&prices, "gpt-4o-mini", "what", false), small);
+        assert_eq!(of_reply(&prices, "", "what", false), dearest);
+        assert_eq!(of_reply(&prices, "", "gpt-4o-mini", true), Price::FREE);
+        assert_eq!(
+            of_reply(&prices, "gpt-4o-mini", "a", false),
+            of(&prices, "a", true).0
+        );
         prices.given = Price::given(0.0, 3.0);
+        assert_eq!(
+            of_reply(&prices, "", "gpt-4o-mini", false),
+            Price::flat(3.0, 3.0)
+        );
         assert_eq!(
             of(&prices, "gpt-4o", true),
             (Price::flat(3.0, 3.0), Basis::Given)

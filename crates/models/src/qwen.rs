@@ -13,6 +13,8 @@ pub const KIND: &str = "qwen";
 pub const ENDPOINT: &str = "http://localhost:8000/v1";
 /// The variable of the key when none is named; without it none is sent.
 pub const KEY_VARIABLE: &str = "QWEN_CHAT_API_KEY";
+/// The reference's variable with its address.
+pub const ENDPOINT_VARIABLE: &str = "QWEN_CHAT_BASE_URL";
 /// The model asked for when none is configured.
 pub const MODEL: &str = "Qwen/Qwen3.5-4B";
 

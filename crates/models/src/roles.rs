@@ -162,7 +162,7 @@ impl Roles {
     }
 }
 
-fn is_simulation(kind: &str) -> bool {
+pub(crate) fn is_simulation(kind: &str) -> bool {
     matches!(kind, mock::KIND | persona_sim::KIND)
 }
 

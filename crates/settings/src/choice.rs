@@ -396,8 +396,12 @@ pub(crate) const AZURE_AUTHS: Choices = Choices {
         ("api_key", "key"),
         ("aad", "managed_identity"),
         ("azure_ad", "managed_identity"),
+        // The reference's plain client, which has a key.
+        ("openai_compatible", "key"),
+        ("compat", "key"),
+        ("openai", "key"),
     ],
-    absent: &["openai_compatible", "compat", "openai"],
+    absent: &[],
 };
 
 pub(crate) const LANGUAGES: Choices = Choices {

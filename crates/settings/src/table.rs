@@ -344,7 +344,7 @@ settings! {
     models.region: Region = Region::Global, of(Kind::Choice(&REGIONS), "region").also("MINIMAX_REGION");
     /// How one signs in to azure_openai; auto is with a key when one is named, else azure_cli.
     models.azure_auth: AzureAuth = AzureAuth::Auto,
-        of(Kind::Choice(&AZURE_AUTHS), "azure-auth").free();
+        of(Kind::Choice(&AZURE_AUTHS), "azure-auth").also("AZURE_OPENAI_AUTH_MODE").free();
     /// The API version of an older azure_openai resource; empty for today's interface, which needs none.
     models.azure_api_version: String = String::new(),
         of(Kind::Text, "azure-api-version").also("AZURE_OPENAI_API_VERSION");
@@ -378,14 +378,14 @@ settings! {
     models.first_byte_seconds: u32 = 90, whole(1, 3_600, "first-byte-seconds").unit("seconds").free();
     /// How long a whole answer may take.
     models.call_seconds: u32 = 300, whole(1, 36_000, "call-seconds").unit("seconds").free();
-    /// How many tokens the models read and write at most; 0 for what the price table says.
+    /// How many tokens the models read and write at most; 0 for what the server or the price table says.
     models.context_tokens: u64 = 0, whole(0, 1_000_000_000, "context-tokens").unit("tokens");
     /// How many tokens the model that mines and proposes reads and writes at most; 0 for what models.context_tokens says.
     models.optimizer_context_tokens: u64 = 0, whole(0, 1_000_000_000, "optimizer-context-tokens").unit("tokens");
     /// How many tokens the model that judges reads and writes at most; 0 is as the one that mines and proposes.
     models.judge_context_tokens: u64 = 0, whole(0, 1_000_000_000, "judge-context-tokens").unit("tokens");
     /// How many tokens one reply may have, thinking included; 0 for what its purpose needs, which is 400 to 1,600.
-    models.reply_tokens: u32 = 0, whole(0, 1_000_000, "reply-tokens").unit("tokens");
+    models.reply_tokens: u32 = 0, whole(0, 1_000_000, "reply-tokens").unit("tokens").also("SKILLOPT_SLEEP_COMPAT_MAX_TOKENS");
     /// How many tokens a reply of the model that does the tasks may have; 0 for what models.reply_tokens says.
     models.target_reply_tokens: u32 = 0, whole(0, 1_000_000, "target-reply-tokens").unit("tokens");
     /// How many tokens a reply of the model that mines and proposes may have; 0 for what models.reply_tokens says.

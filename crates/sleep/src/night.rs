@@ -119,6 +119,7 @@ impl<'a> Night<'a> {
             .store
             .read(|db| stages::planned(db, self.id, stage))?
         {
+            self.path.learn_windows(self.id).await?;
             self.path.plan(self.id, stage, plan())?;
         }
         let results = self.path.answer(self.id, stage).await?;

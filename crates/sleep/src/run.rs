@@ -163,6 +163,7 @@ async fn night(context: &Context, plan: Plan, report: &mut NightReport) -> Resul
     let pins = begin::pins(context, &plan, &templates, &roles, &targets);
     let id = begin_or_resume(context, &plan, &pins, report)?;
     report.night_id = Some(id);
+    skillopt_models::cassette::note_backends(&context.store, id, &roles)?;
     let night = Night::new(context, id, roles, templates)?;
     report.notes.extend(night.path.price_notes());
     let unheard = model_notes::unheard(night.path.roles());
@@ -460,13 +461,6 @@ fn cluster_rows(gathered: &Gathered) -> Result<Vec<ClusterText>, Problem> {
             }))
         })
         .collect()
-}
-
-/// The backends that the settings name. Asks no model.
-///
-/// Errors: those of the backends.
-pub async fn backends(context: &Context) -> Result<skillopt_models::Roles, Problem> {
-    Ok(night::models(context).await?.0)
 }
 
 /// Who would answer.

@@ -44,6 +44,15 @@ pub fn first(db: &Connection, night: i64, kind: &str) -> Result<Option<Event>, F
     rows.next()?.map(event).transpose()
 }
 
+/// The last event of this kind.
+pub fn last(db: &Connection, night: i64, kind: &str) -> Result<Option<Event>, Fault> {
+    let mut statement = db.prepare_cached(
+        "SELECT seq, at, kind, body FROM event WHERE night = ?1 AND kind = ?2 ORDER BY seq DESC LIMIT 1",
+    )?;
+    let mut rows = statement.query((night, kind))?;
+    rows.next()?.map(event).transpose()
+}
+
 /// The events of a night, in order.
 pub fn list(db: &Connection, night: i64) -> Result<Vec<Event>, Fault> {
     select(db, night, None)

@@ -18,6 +18,10 @@ use crate::fault::io_problem;
 use crate::files;
 use crate::paths::Paths;
 
+mod sign_in;
+
+pub use sign_in::{SignIn, sign_in};
+
 /// Name of the lock of whoever starts the nights that are due.
 const SUPERVISOR: &str = "supervisor";
 
@@ -362,7 +366,7 @@ fn running(paths: &Paths) -> Vec<String> {
                 .and_then(|name| name.strip_suffix(".lock"))
                 .map(str::to_owned)
         })
-        .filter(|name| name != SUPERVISOR)
+        .filter(|name| name != SUPERVISOR && !name.starts_with(sign_in::NAME))
         .filter_map(|name| holder(&paths.locks(), &name))
         .map(|holder| holder.to_string())
         .collect();

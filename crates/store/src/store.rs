@@ -218,6 +218,13 @@ impl Store {
         self.file.and_then(|_| fault::room(&self.path))
     }
 
+    /// The folder of locks beside the database; `None` for a store in memory.
+    #[must_use]
+    pub fn locks(&self) -> Option<PathBuf> {
+        let folder = self.path.parent()?;
+        folder.is_absolute().then(|| folder.join("locks"))
+    }
+
     /// Runs `f` in a transaction that is rolled back, to see what it would do.
     pub(crate) fn read_uncommitted<R>(
         &self,

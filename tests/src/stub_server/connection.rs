@@ -102,6 +102,12 @@ async fn answer(
                 .script
                 .pop_front()
                 .unwrap_or_else(|| state.standing.clone())
+        } else if let Some(answers) = state.says.get_mut(request.path.as_str()) {
+            let answer = answers.front().cloned().unwrap_or_default();
+            if answers.len() > 1 {
+                answers.pop_front();
+            }
+            Behaviour::json(200, &answer)
         } else if request.path.ends_with("/models") && !state.models.is_empty() {
             let rows: Vec<Value> = state
                 .models

@@ -73,10 +73,10 @@ async fn other_forms_of_the_same_failures_have_the_same_type() {
         ),
         (
             Behaviour::error(400, "Unknown parameter: messages.", "x"),
-            "reply_refused",
-            "400 Unknown parameter",
+            "backend_misconfigured",
+            "it does not take the request (400 Unknown parameter",
             permanent,
-            Scope::Call,
+            Scope::Provider,
         ),
     ];
     let all = PROTOCOLS

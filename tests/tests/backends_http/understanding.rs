@@ -57,7 +57,13 @@ async fn what_the_user_asked_for_is_not_left_out_in_silence() {
                 assert_eq!(problem.code, "backend_misconfigured");
                 assert!(problem.guidance.contains(setting), "{problem}");
             }
-            None => assert_eq!(problem.code, "reply_refused"),
+            None => {
+                assert_eq!(problem.code, "backend_misconfigured");
+                assert!(
+                    problem.message.contains("does not take the request"),
+                    "{problem}"
+                );
+            }
         }
     }
     server.standing(Behaviour::Answer);
@@ -86,7 +92,7 @@ async fn a_server_that_refuses_everything_is_not_asked_for_ever() {
         .ask(&call(Some(json!({}))), &CancelToken::new())
         .await
         .unwrap_err();
-    assert_eq!(error.code(), "reply_refused");
+    assert_eq!(error.code(), "backend_misconfigured");
     assert!(server.asked().len() <= 8, "{}", server.asked().len());
 }
 
@@ -123,5 +129,73 @@ async fn azure_is_asked_below_its_own_path_with_its_own_header() {
         assert_eq!(asked.path, path);
         assert_eq!(asked.header("api-key"), Some(KEY));
         assert_eq!(asked.header("authorization"), None);
+    }
+}
+
+#[tokio::test]
+async fn a_server_tells_how_much_its_model_reads_and_is_asked_for_it_once() {
+    let models = |row: Value| json!({ "data": [row] });
+    let plain = || models(json!({ "id": "stub-model" }));
+    let ollama = || models(json!({ "id": "stub-model:latest", "owned_by": "library" }));
+    let loaded = json!({ "models": [{ "name": "stub-model:latest", "context_length": 4096 }] });
+    let servers: [(&str, Vec<(&'static str, Vec<Value>)>, Option<u64>); 5] = [
+        (
+            "vLLM",
+            vec![(
+                "/v1/models",
+                vec![models(json!({ "id": "stub-model", "max_model_len": 8192 }))],
+            )],
+            Some(8192),
+        ),
+        (
+            "llama.cpp",
+            vec![
+                ("/v1/models", vec![plain()]),
+                (
+                    "/props",
+                    vec![json!({ "default_generation_settings": { "n_ctx": 2048 } })],
+                ),
+            ],
+            Some(2048),
+        ),
+        (
+            "Ollama, which loads the model first",
+            vec![
+                ("/v1/models", vec![ollama()]),
+                ("/api/ps", vec![json!({ "models": [] }), loaded]),
+                ("/api/generate", vec![json!({ "done": true })]),
+            ],
+            Some(4096),
+        ),
+        (
+            "LM Studio",
+            vec![
+                ("/v1/models", vec![plain()]),
+                (
+                    "/api/v0/models",
+                    vec![
+                        json!({ "data": [{ "id": "stub-model", "max_context_length": 131_072, "loaded_context_length": 4096 }] }),
+                    ],
+                ),
+            ],
+            Some(4096),
+        ),
+        (
+            "one that does not say",
+            vec![("/v1/models", vec![plain()])],
+            None,
+        ),
+    ];
+    for (name, says, window) in servers {
+        let server = StubServer::start();
+        for (path, answers) in says {
+            server.says(path, answers);
+        }
+        let backend = Server::new(options(&server.url())).unwrap();
+        assert_eq!(backend.window(&CancelToken::new()).await, window, "{name}");
+        let asked = server.requests().len();
+        assert_eq!(backend.window(&CancelToken::new()).await, window, "{name}");
+        assert_eq!(server.requests().len(), asked, "{name}");
+        assert_eq!(server.asked().len(), 0, "{name}: no model is asked");
     }
 }

@@ -154,6 +154,13 @@ fn rows() -> Vec<Row<Mode>> {
             true,
         ),
         row(
+            "the service does not take the request",
+            Mode::fails(400, "Unknown parameter: metadata."),
+            "backend_misconfigured",
+            1,
+            false,
+        ),
+        row(
             "a busy service",
             Mode::fails(529, "Overloaded"),
             "model_unavailable",
@@ -213,8 +220,8 @@ fn rows() -> Vec<Row<Mode>> {
         row(
             "it wants a terminal",
             Mode::NeedsTerminal,
-            "model_unavailable",
-            3,
+            "backend_misconfigured",
+            1,
             false,
         ),
         row(

@@ -87,6 +87,13 @@ pub(crate) fn rows(elsewhere: &StubServer) -> Vec<Row> {
             true,
         ),
         row(
+            "400, a field that it does not know",
+            Behaviour::error(400, "Unknown parameter: metadata.", "unknown_parameter"),
+            "backend_misconfigured",
+            1,
+            false,
+        ),
+        row(
             "429 without Retry-After",
             Behaviour::rate_limited(None),
             "rate_limited",

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use skillopt_app::supervisor::{Overall, Supervisor};
+use skillopt_app::supervisor::{Overall, Supervisor, SupervisorState};
 use skillopt_store::nights::Outcome;
 
 use super::counted;
@@ -47,6 +47,24 @@ async fn a_night_that_waited_for_answers_goes_on_when_all_of_them_are_there() {
         let id = question["id"].as_str().expect("an id");
         std::fs::write(answers.join(format!("{id}.md")), "[]").expect("an answer");
     };
+    // What is no answer is told to whoever answers and whoever looks on, without a word from anybody.
+    let blank = pending[1]["id"].as_str().expect("an id");
+    std::fs::write(answers.join(format!("{blank}.md")), " \n").expect("a file");
+    let refused = |state: &SupervisorState| {
+        let last = only(state).last.as_ref();
+        last.and_then(|last| Some(last.refused_answer.as_ref()?.id.clone()))
+    };
+    until(&supervisor, |state| {
+        refused(state).as_deref() == Some(blank)
+    })
+    .await;
+    let folder = answers.parent().expect("a folder");
+    for file in ["pending.json", "PROMPTS.md"] {
+        let text = std::fs::read_to_string(folder.join(file)).expect("a file");
+        assert!(text.contains("the file is blank"), "{file}: {text}");
+    }
+    answer(&pending[1]);
+    until(&supervisor, |state| refused(state).is_none()).await;
     answer(&pending[0]);
     supervisor.poke();
     tokio::time::sleep(Duration::from_secs(1)).await;

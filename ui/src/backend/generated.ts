@@ -1390,6 +1390,10 @@ reason: string,
  */
 needs: string | null, 
 /**
+ * It waits for answers, and this one is there and was not taken.
+ */
+refused_answer: RefusedAnswer | null, 
+/**
  * When.
  */
 ended_at: string | null, 

@@ -17,6 +17,7 @@ use super::rules::Schedule;
 use super::state::{Last, Missed, ProjectState, Running, Why, minutes_left};
 use super::survey::Start;
 use crate::context::App;
+use crate::handoff;
 use crate::night::is_of;
 use crate::proposal::is_stale;
 
@@ -231,7 +232,13 @@ pub(super) fn facts(
         .iter()
         .filter(|night| night.kind == Kind::Run)
         .collect();
-    let last = last_begun(&rows, &nights);
+    let mut last = last_begun(&rows, &nights);
+    if let Some(last) = &mut last
+        && last.outcome == Outcome::WaitingForAnswers
+        && let Some(night) = last.night
+    {
+        last.refused_answer = handoff::refused_answer(app, night)?;
+    }
     let just_refused = refused.as_ref().is_some_and(|refused| {
         let since = now.duration_since(refused.at);
         !since.is_negative() && since < REFUSED_FOR
@@ -386,6 +393,7 @@ fn of_refusal(refused: Refusal) -> Last {
         outcome: refused.outcome,
         reason: refused.reason,
         needs: refused.needs,
+        refused_answer: None,
         ended_at: Some(refused.at),
         caught_up_for: None,
     }
@@ -412,6 +420,7 @@ fn last_of<'a>(
         outcome,
         reason: row.reason.clone(),
         needs: row.needs.clone(),
+        refused_answer: None,
         ended_at: row.ended_at,
         caught_up_for: row.caught_up.then_some(row.slot),
     };
@@ -427,6 +436,7 @@ fn last_of<'a>(
                 outcome: night.outcome?,
                 reason: night.reason.clone(),
                 needs: None,
+                refused_answer: None,
                 ended_at: night.ended_at,
                 caught_up_for: None,
             })

@@ -7,6 +7,8 @@ use skillopt_core::schedule::{Due, Pause, Unknown, Wait, when_in_words};
 use skillopt_core::text::counted;
 use skillopt_store::nights::Outcome;
 
+use crate::handoff::RefusedAnswer;
+
 /// The state of the whole, in the word that chooses the tray's icon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -173,6 +175,8 @@ pub struct Last {
     pub reason: String,
     /// The code of the problem that only a person can end, when that is why it did not get through.
     pub needs: Option<String>,
+    /// It waits for answers, and this one is there and was not taken.
+    pub refused_answer: Option<RefusedAnswer>,
     /// When.
     #[cfg_attr(feature = "typescript", ts(type = "string | null"))]
     pub ended_at: Option<Instant>,

@@ -17,7 +17,7 @@ use super::look::{aside, new_sessions};
 use super::order;
 use super::poke::Ear;
 use super::settle::{Night, Stopped, settle, settle_the_dead};
-use super::state::{FirstLine, Overall, Supervising, SupervisorState};
+use super::state::{FirstLine, Overall, ProjectState, Supervising, SupervisorState};
 use super::survey::{Held, Plan, Start, Survey};
 use super::{Launch, surroundings};
 use crate::context::App;
@@ -27,6 +27,8 @@ use crate::sleep::RunInput;
 
 /// The wall clock is looked at this often, whatever happens: it can be set, and a machine can have slept.
 const TICK: Duration = Duration::from_secs(60);
+/// How often a folder is looked at in which a night waits for answers.
+const ANSWERS: Duration = Duration::from_secs(5);
 /// How often progress is read while a night runs.
 const PROGRESS: Duration = Duration::from_secs(2);
 /// How long a night may take to end after it was told to.
@@ -379,19 +381,23 @@ impl Work {
         })
     }
 
-    /// A night that waited for answers goes on by itself once all of them are there; whether one does.
+    /// A night that waited for answers goes on by itself once all of them are there; whether one does, or
+    /// anything else is new about answers.
     fn ask_for_what_is_answered(&self, survey: &Survey) -> Result<bool, Problem> {
-        let mut asked = false;
+        let mut new = false;
         for project in survey.waiting_for_answers() {
             // A folder that cannot be read is told by the command that shows the questions.
-            if handoff::is_answered(&self.app, project.clone()).unwrap_or(false) {
-                asked = true;
+            let Ok(looked) = handoff::look(&self.app, project.clone()) else {
+                continue;
+            };
+            new |= looked.news || looked.answered;
+            if looked.answered {
                 self.app
                     .store
                     .commit("night answered", |tx| scheduled::request(tx, &project.id))?;
             }
         }
-        Ok(asked)
+        Ok(new)
     }
 
     fn wait(&self, plan: &Plan) -> Duration {
@@ -402,10 +408,17 @@ impl Work {
             let left = at.duration_since(self.app.clock.now());
             Duration::try_from(left).unwrap_or(Duration::ZERO)
         };
+        let asks = plan.state.pause.is_none()
+            && plan
+                .state
+                .projects
+                .iter()
+                .any(ProjectState::waits_for_answers);
+        let longest = if asks { ANSWERS } else { TICK };
         // Rounded up, so that the moment has come when it is looked at.
         plan.next
-            .map_or(TICK, |at| until(at) + Duration::from_millis(10))
-            .clamp(Duration::from_millis(200), TICK)
+            .map_or(longest, |at| until(at) + Duration::from_millis(10))
+            .clamp(Duration::from_millis(200), longest)
     }
 
     /// Keeps the computer awake exactly while a night runs that asks for it.

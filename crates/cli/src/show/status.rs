@@ -103,6 +103,13 @@ fn lines(project: &ProjectState, now: Instant, zone: &TimeZone) -> Vec<String> {
             format!(" (missed {})", slot.strftime("%H:%M"))
         });
         lines.push(format!("Last: {when}{}{missed}", last.reason));
+        if let Some(answer) = &last.refused_answer {
+            lines.push(format!(
+                "! Answer {} was not taken: {}",
+                answer.id,
+                plain(&answer.reason)
+            ));
+        }
     }
     if project.failures > 1 {
         lines.push(format!("{} nights failed in a row", project.failures));

@@ -67,13 +67,20 @@ static NO_MODEL: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Said with a failure, what makes it a refusal to answer.
 static FILTERED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\bcontent[ _-]?filter\b|\bflagged\b|\bcontent policy\b|\busage policies\b|\bpolicy violation\b")
+    Regex::new(r"(?i)\bcontent[ _-]?filter(?:ing)?\b|\bflagged\b|\bcontent[ _](?:management )?policy\b|\busage polic(?:y|ies)\b|\bpolicy violation\b|\binvalid_prompt\b|\bdata_inspection_failed\b")
         .expect("a fixed pattern")
 });
 
 /// Said with a failure, what makes it a program that is too old for the service.
 static OUTDATED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)\brequires a newer version\b|\bplease (?:update|upgrade) (?:to|the|your)\b[^.]{0,40}\bversion\b|\bversion is no longer supported\b")
+        .expect("a fixed pattern")
+});
+
+/// Said by one that reads keys from a terminal: Ink (Claude Code, Copilot, Codex of old), Docker and
+/// those who ask the system themselves.
+static NO_TERMINAL: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\braw mode is not supported\b|\bnot a (?:tty|terminal)\b|\b(?:requires|needs) (?:a|an interactive) (?:tty|terminal)\b|\bsetRawMode is not a function\b|\binappropriate ioctl for device\b")
         .expect("a fixed pattern")
 });
 
@@ -266,7 +273,16 @@ impl Asked<'_> {
             };
         }
         if matches!(status, Some(400 | 422)) {
-            return CallError::Refused { detail };
+            return self.misconfigured(
+                format!(
+                    "its service does not take the request of {} {} ({detail})",
+                    self.about.title, self.version
+                ),
+                format!(
+                    "Compare what it says with models.model and models.reasoning_effort. {}",
+                    self.about.update
+                ),
+            );
         }
         let overloaded = matches!(status, Some(503 | 529));
         self.unavailable(detail, !overloaded)
@@ -328,6 +344,21 @@ impl Asked<'_> {
                     self.excerpt(said)
                 ),
                 self.about.update,
+            );
+        }
+        // A short notice; a reply that was broken off may be about terminals.
+        if !begun && said.len() <= LONGEST_NOTICE && NO_TERMINAL.is_match(said) {
+            return self.misconfigured(
+                format!(
+                    "{} {} wants a terminal ({})",
+                    self.about.title,
+                    self.version,
+                    self.excerpt(said)
+                ),
+                format!(
+                    "Set {} to the program itself if it is a wrapper. {}",
+                    self.about.path_setting, self.about.update
+                ),
             );
         }
         if OUTDATED.is_match(said) || NO_MODEL.is_match(said) || status_in(said).is_some() {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use skillopt_core::Problem;
 
+use super::places::{Place, System, known_places};
 use super::{About, Options};
 use crate::cancel::CancelToken;
 use crate::process::{Limits, Program, Reading, Scratch, absolute_folders, is_program, run};
@@ -132,61 +133,17 @@ async fn login_path(
         .find_map(|line| line.strip_prefix("PATH=").map(str::to_owned))
 }
 
-fn home(environment: &BTreeMap<String, String>) -> Option<PathBuf> {
-    ["HOME", "USERPROFILE"]
-        .iter()
-        .find_map(|name| environment.get(*name))
-        .filter(|home| !home.is_empty())
-        .map(PathBuf::from)
-}
-
 /// The folders of `PATH`, and those where installers put programs.
 fn folders(environment: &BTreeMap<String, String>) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = Vec::new();
     if let Some(path) = environment.get("PATH").or_else(|| environment.get("Path")) {
         folders.extend(absolute_folders(path));
     }
-    if let Some(home) = home(environment) {
-        let below = |rest: &str| home.join(rest);
-        folders.extend([
-            below(".local/bin"),
-            below(".claude/local"),
-            below(".claude/local/node_modules/.bin"),
-            below(".opencode/bin"),
-            below(".npm-global/bin"),
-            below(".bun/bin"),
-            below(".local/share/pnpm"),
-            below(".volta/bin"),
-            below(".asdf/shims"),
-            below(".local/share/mise/shims"),
-        ]);
-        folders.extend(newest_first(&below(".nvm/versions/node"), "bin"));
-        folders.extend(newest_first(
-            &below(".local/share/fnm/node-versions"),
-            "installation/bin",
-        ));
-    }
-    if cfg!(windows) {
-        for (variable, rest) in [
-            ("APPDATA", "npm"),
-            ("LOCALAPPDATA", "Programs/claude"),
-            ("LOCALAPPDATA", "cursor-agent"),
-        ] {
-            if let Some(folder) = environment.get(variable) {
-                folders.push(Path::new(folder).join(rest));
-            }
+    for place in known_places(System::HERE, environment) {
+        match place {
+            Place::Folder(folder) => folders.push(folder),
+            Place::Versions(parent, rest) => folders.extend(newest_first(&parent, rest)),
         }
-    } else {
-        folders.extend(
-            [
-                "/usr/local/bin",
-                "/opt/homebrew/bin",
-                "/home/linuxbrew/.linuxbrew/bin",
-                "/usr/bin",
-                "/snap/bin",
-            ]
-            .map(PathBuf::from),
-        );
     }
     folders
 }
@@ -338,6 +295,17 @@ mod tests {
             found.login_path,
             Some(format!("{}:/usr/bin", odd.display()))
         );
+    }
+
+    #[tokio::test]
+    async fn a_place_that_a_variable_names_is_looked_at() {
+        let home = tempfile::tempdir().unwrap();
+        let claude = home.path().join("pnpm home/claude");
+        program(&claude, 0o755, "");
+        let mut options = options(home.path(), "/nowhere", "");
+        let folder = claude.parent().unwrap().display().to_string();
+        options.environment.insert("PNPM_HOME".into(), folder);
+        assert_eq!(found(&options).await.unwrap().path, claude);
     }
 
     #[tokio::test]

@@ -112,11 +112,22 @@ pub(super) fn read(run: &Run, asked: &Asked<'_>) -> Result<RawReply, CallError> 
         },
         model: events::text(reply, &["data", "model"]).to_owned(),
         finish: Finish::Done,
-        request_thousandths: events::at(result, &["usage", "premiumRequests"])
-            .and_then(thousandths)
-            .unwrap_or(0),
+        request_thousandths: billed(&events),
         ..RawReply::default()
     })
+}
+
+/// What `run` says it was billed for, as thousandths of requests, whatever came of it.
+pub(super) fn billed_for(run: &Run) -> u64 {
+    billed(&Events::read(&String::from_utf8_lossy(&run.output)))
+}
+
+fn billed(events: &Events) -> u64 {
+    let result = events.result.as_ref();
+    result
+        .and_then(|result| events::at(result, &["usage", "premiumRequests"]))
+        .and_then(thousandths)
+        .unwrap_or(0)
 }
 
 /// A number of requests as thousandths. Models count as fractions of one, or as several.
@@ -194,6 +205,8 @@ mod tests {
             let lines = [message(&json!("Paris"), &json!([])), end];
             let reply = read_run(0, &lines).unwrap();
             assert_eq!(reply.request_thousandths, counted, "{said}");
+            let failed = Run::of_events(1, &[message(&json!(" "), &json!([])), lines[1].clone()]);
+            assert_eq!(billed_for(&failed), counted, "{said}");
         }
     }
 

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use skillopt_core::tool::{ToolCall, ToolReply};
 
-use super::failure::{Asked, Said, meaning};
+use super::failure::{Asked, meaning};
+use super::said::Said;
 use crate::backend::{Finish, RawReply, Usage};
 use crate::error::CallError;
 use crate::limit_notice::{self, Evidence};

@@ -135,7 +135,7 @@ pub(super) fn take(answer: &mut Answer, piece: &Value) {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::http::failure::Said;
+    use crate::http::said::Said;
     use skillopt_core::call::{BackendId, Params, Subject};
 
     pub(in crate::http) fn call() -> Call {

@@ -2,7 +2,7 @@
 
 use skillopt_core::call::Call;
 
-use super::failure::Said;
+use super::said::Said;
 
 /// How a structured reply is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

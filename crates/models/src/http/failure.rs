@@ -6,11 +6,11 @@ use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, LOCATION, RETRY_AFTER};
-use serde_json::Value;
 use skillopt_core::Instant;
 use skillopt_core::text::{cut, one_line};
 
 use super::protocol::Protocol;
+use super::said::Said;
 use crate::api_key::ApiKey;
 use crate::error::CallError;
 use crate::limit_notice::{self, Evidence, reset_time};
@@ -43,6 +43,12 @@ impl Asked<'_> {
             .filter(|c| !c.is_control())
             .collect();
         cut(&visible, SHOWN)
+    }
+
+    /// The status and a piece of the words.
+    fn with_status(&self, status: StatusCode, said: &Said) -> String {
+        let detail = format!("{} {}", status.as_u16(), self.excerpt(said.shown()));
+        detail.trim_end().to_owned()
     }
 
     pub(super) fn unavailable(&self, detail: impl Into<String>, sent: bool) -> CallError {
@@ -86,106 +92,6 @@ impl Asked<'_> {
     }
 }
 
-/// The words of an error, in the many shapes in which servers put them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Said {
-    message: String,
-    code: String,
-    kind: String,
-    parameter: String,
-    /// The status that an error inside a successful response claims.
-    pub(super) status: Option<u16>,
-}
-
-impl Said {
-    /// Plain words, without a code.
-    pub(super) fn words(message: &str) -> Self {
-        Self {
-            message: message.to_owned(),
-            ..Self::default()
-        }
-    }
-
-    /// Reads the body of an error response.
-    pub(super) fn read(body: &str) -> Self {
-        match serde_json::from_str(body) {
-            Ok(value) => Self::from_json(&value),
-            Err(_) => Self::words(body),
-        }
-    }
-
-    /// Reads `{"error":{"message","code","type","param"}}`, `{"error":"…"}`, `{"message":"…"}`,
-    /// `{"detail":"…"}`, or the first element of a list of these.
-    pub(super) fn from_json(value: &Value) -> Self {
-        let value = value
-            .as_array()
-            .and_then(|list| list.first())
-            .unwrap_or(value);
-        let inner = value.get("error").unwrap_or(value);
-        if let Some(message) = inner.as_str() {
-            return Self::words(message);
-        }
-        let word = |names: &[&str]| {
-            names
-                .iter()
-                .filter_map(|name| inner.get(name))
-                .map(|value| match value {
-                    Value::String(text) => text.clone(),
-                    Value::Null => String::new(),
-                    other => other.to_string(),
-                })
-                .find(|text| !text.is_empty())
-                .unwrap_or_default()
-        };
-        let (code, kind) = (word(&["code"]), word(&["type", "status"]));
-        Self {
-            message: word(&["message", "detail", "msg"]),
-            status: inner
-                .get("code")
-                .and_then(Value::as_u64)
-                .and_then(|code| u16::try_from(code).ok())
-                .filter(|code| (400..600).contains(code))
-                .or_else(|| status_of(&code))
-                .or_else(|| status_of(&kind)),
-            code,
-            kind,
-            parameter: word(&["param"]),
-        }
-    }
-
-    /// Code, kind, parameter and message in one text, for looking up known words.
-    pub(super) fn everything(&self) -> String {
-        format!(
-            "{} {} {} {}",
-            self.code, self.kind, self.parameter, self.message
-        )
-    }
-
-    pub(super) fn shown(&self) -> &str {
-        if self.message.is_empty() {
-            &self.code
-        } else {
-            &self.message
-        }
-    }
-}
-
-/// The status that belongs to a word for a kind of error, for errors that come inside a response.
-fn status_of(word: &str) -> Option<u16> {
-    Some(match word {
-        "invalid_request_error" | "invalid_prompt" | "context_length_exceeded" => 400,
-        "authentication_error" | "invalid_api_key" => 401,
-        "billing_error" => 402,
-        "permission_error" => 403,
-        "not_found_error" => 404,
-        "request_too_large" => 413,
-        "rate_limit_error" | "rate_limit_exceeded" | "insufficient_quota" => 429,
-        "timeout_error" => 504,
-        "overloaded_error" => 529,
-        _ => return None,
-    })
-}
-
 /// What a response with an error status means. `headers` may be empty.
 pub(super) fn meaning(
     status: StatusCode,
@@ -193,17 +99,39 @@ pub(super) fn meaning(
     said: &Said,
     asked: &Asked<'_>,
 ) -> CallError {
+    known(status, headers, said, asked).unwrap_or_else(|| not_taken(status, said, asked))
+}
+
+/// A request that the server does not take, for no reason that is known. What it complains of is the
+/// same in every request that is made like this one.
+pub(super) fn not_taken(status: StatusCode, said: &Said, asked: &Asked<'_>) -> CallError {
+    asked.misconfigured(
+        format!(
+            "it does not take the request ({})",
+            asked.with_status(status, said)
+        ),
+        "Compare what it says with models.endpoint, models.model and models.api; `skillopt backend test` shows whether it answers.",
+    )
+}
+
+/// The same for the errors that are known; `None` for a request that it does not take for another
+/// reason.
+pub(super) fn known(
+    status: StatusCode,
+    headers: &HeaderMap,
+    said: &Said,
+    asked: &Asked<'_>,
+) -> Option<CallError> {
     let words = said.everything().to_ascii_lowercase();
     let has = |known: &[&str]| known.iter().any(|word| words.contains(word));
-    let detail = format!("{} {}", status.as_u16(), asked.excerpt(said.shown()));
-    let detail = detail.trim_end().to_owned();
+    let detail = asked.with_status(status, said);
     let provider = asked.provider.to_owned();
     let wait = retry_after(headers, asked.now);
 
     if is_overflow(status, &words) {
-        return CallError::ContextOverflow { detail };
+        return Some(CallError::ContextOverflow { detail });
     }
-    match status.as_u16() {
+    Some(match status.as_u16() {
         300..=399 => {
             let target = headers
                 .get(LOCATION)
@@ -221,9 +149,8 @@ pub(super) fn meaning(
                 "Set models.endpoint to the final address.",
             )
         }
-        403 if has(&["flagged", "moderation", "content_policy", "content policy"]) => {
-            CallError::Refused { detail }
-        }
+        400 | 403 | 422 if has(FILTERED) => CallError::Refused { detail },
+        451 => CallError::Refused { detail },
         403 if names_model(said, asked.model) => asked.misconfigured(
             format!(
                 "this sign-in may not use the model {} ({detail})",
@@ -253,13 +180,13 @@ pub(super) fn meaning(
             ),
             "Check models.endpoint: it is the base address, for example https://api.openai.com/v1.",
         ),
-        408 | 425 => asked.unavailable(detail, false),
+        408 | 409 | 425 => asked.unavailable(detail, false),
         429 => {
             let limit = limit_notice::read(&words, Evidence::Failure, asked.now, asked.zone);
             let named = reset_time(&said.message, asked.now, asked.zone);
             let waited = wait.and_then(|wait| asked.now.checked_add(wait).ok());
             if limit.is_some() {
-                return asked.limited(waited.or(named), detail);
+                return Some(asked.limited(waited.or(named), detail));
             }
             CallError::RateLimited {
                 provider,
@@ -276,9 +203,32 @@ pub(super) fn meaning(
         },
         503 | 529 => asked.unavailable(detail, false),
         500..=599 => asked.unavailable(detail, true),
-        _ => CallError::Refused { detail },
-    }
+        _ => return None,
+    })
 }
+
+/// Said with a request that is not answered for what it holds: by OpenAI, Azure, Anthropic, Gemini,
+/// Qwen (`data_inspection_failed`), MiniMax (`input new_sensitive`) and those who pass their words on.
+const FILTERED: &[&str] = &[
+    "content_filter",
+    "content filter",
+    "content-filter",
+    "content_policy",
+    "content policy",
+    "content management policy",
+    "responsibleai",
+    "flagged",
+    "moderation",
+    "invalid_prompt",
+    "usage polic",
+    "safety_violation",
+    "safety system",
+    "prohibited_content",
+    "data_inspection_failed",
+    "datainspectionfailed",
+    "inappropriate content",
+    "new_sensitive",
+];
 
 /// Whether an error is about the model: it says its name, or the word as a word of its own. The scope
 /// `model.request` that a key lacks is none.
@@ -592,15 +542,33 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_refusal_stops_one_call_only() {
-        let error = meaning_of(400, &[], r#"{"error":"no"}"#);
-        assert_eq!(
-            error,
-            CallError::Refused {
-                detail: "400 no".into()
-            }
-        );
-        assert_eq!(error.scope(), Scope::Call);
+    fn a_request_that_is_not_taken_is_no_refusal_to_answer() {
+        for (status, body) in [
+            (400, r#"{"error":"no"}"#),
+            (
+                400,
+                r#"{"error":{"message":"Unknown parameter: 'metadata'.","type":"invalid_request_error","code":"unknown_parameter"}}"#,
+            ),
+            (
+                422,
+                r#"{"detail":[{"type":"missing","loc":["body","messages"]}]}"#,
+            ),
+            (410, ""),
+        ] {
+            let error = meaning_of(status, &[], body);
+            assert_eq!(error.code(), "backend_misconfigured", "{body}");
+            assert_eq!(error.scope(), Scope::Provider);
+        }
+        for body in [
+            r#"{"error":{"message":"The response was filtered due to the prompt triggering Azure OpenAI's content management policy.","code":"content_filter","innererror":{"code":"ResponsibleAIPolicyViolation"}}}"#,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"Output blocked by content filtering policy"}}"#,
+            r#"{"error":{"message":"Invalid prompt: your prompt was flagged as potentially violating our usage policy.","code":"invalid_prompt"}}"#,
+            r#"{"error":{"code":"data_inspection_failed","message":"Input data may contain inappropriate content."}}"#,
+        ] {
+            let error = meaning_of(400, &[], body);
+            assert_eq!(error.code(), "reply_refused", "{body}");
+            assert_eq!(error.scope(), Scope::Call);
+        }
     }
 
     #[test]

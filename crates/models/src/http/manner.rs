@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::failure::{Asked, Said};
+use super::failure::Asked;
 use super::protocol::Protocol;
+use super::said::Said;
 use crate::error::CallError;
 
 /// Whether a model thinks before it answers, in the words of the server that has it.

@@ -161,7 +161,7 @@ mod tests {
     use crate::error::CallError;
     use crate::http::answer::tests::read_as;
     use crate::http::chat::tests::call;
-    use crate::http::failure::Said;
+    use crate::http::said::Said;
 
     fn read(pieces: &[Value]) -> Result<RawReply, CallError> {
         read_as(Protocol::Messages, "anthropic:host", pieces)

@@ -8,7 +8,7 @@ use skillopt_core::call::{Call, Message, Params, Role, Subject};
 use super::failure::meaning;
 use super::protocol::Protocol;
 use super::wire::{read_error, read_json};
-use super::{Server, StatusCode};
+use super::{Server, StatusCode, window};
 use crate::backend::Backend;
 use crate::cancel::CancelToken;
 use crate::error::CallError;
@@ -36,6 +36,8 @@ pub(crate) struct Listed {
     pub(crate) name: String,
     /// Who it says it belongs to; local servers name themselves there.
     pub(crate) owner: String,
+    /// Tokens it reads and writes at most, where the list says so.
+    pub(super) window: Option<u64>,
 }
 
 impl Server {
@@ -117,6 +119,7 @@ impl Server {
                     Some(Listed {
                         name: text(row, "id")?,
                         owner: text(row, "owned_by").unwrap_or_default(),
+                        window: window::of_row(row),
                     })
                 })
                 .take(MOST_MODELS)

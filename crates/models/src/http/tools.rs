@@ -5,8 +5,9 @@ use serde_json::{Map, Value, json};
 use skillopt_core::call::Call;
 use skillopt_core::tool::{MOST_ROUNDS, result_of};
 
-use super::failure::{Asked, Said};
+use super::failure::Asked;
 use super::protocol::Protocol;
+use super::said::Said;
 use crate::error::CallError;
 
 /// Adds the tools of `call` to a request; in its last round that it must answer now.

@@ -8,7 +8,8 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::answer::Answer;
-use super::failure::{Asked, Said, transport};
+use super::failure::{Asked, transport};
+use super::said::Said;
 use crate::backend::RawReply;
 use crate::error::{CallError, Wait};
 

@@ -83,6 +83,7 @@ impl Run {
                         turn.answered();
                     }
                     let allowance = raw.allowance;
+                    let price = self.path.options.prices.of_reply(backend, &raw.model);
                     let heard = self
                         .record(at, call, attempt, raw, reservation, price)
                         .await?;
@@ -132,7 +133,7 @@ impl Run {
         tokio::select! {
             biased;
             () = self.stop.cancelled() => Err(CallError::Cancelled),
-            turn = renewal::Turn::wait(sign_in) => Ok(Some(turn)),
+            turn = renewal::Turn::wait(sign_in, self.path.store.locks()) => Ok(Some(turn)),
         }
     }
 
@@ -322,11 +323,15 @@ impl Run {
             CallError::BudgetExhausted { .. } | CallError::FinishTime { .. }
         );
         let may_have_cost = reservation.is_some() && (error.may_have_cost() || out_of_time);
+        let billed = backend.billed_failing(&at.key);
         let written = self.path.store.commit("record failed try", |tx: &Tx<'_>| {
             if may_have_cost {
                 attempts::lose(tx, attempt, error.code(), &whole)?;
             } else {
                 attempts::fail(tx, attempt, error.code(), &whole)?;
+            }
+            if billed > 0 {
+                attempts::bill_requests(tx, self.night, &self.stage, attempt, billed)?;
             }
             if last {
                 self.settle(tx, at, State::Failed, Some(attempt))?;

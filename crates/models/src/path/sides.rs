@@ -105,7 +105,7 @@ impl<T> PerSide<T> {
 /// How the model of a side is asked.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Manner {
-    /// Tokens that it reads and writes at most; `None` for what the price table says of it.
+    /// Tokens that it reads and writes at most; `None` for what its server or the price table says of it.
     pub window: Option<u64>,
     /// Sampling temperature; `None` leaves it to the server.
     pub temperature: Option<f64>,

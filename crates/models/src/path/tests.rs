@@ -432,3 +432,34 @@ fn a_model_nobody_named_gets_no_more_than_the_least_window_known() {
         "a window that is not known cuts nothing"
     );
 }
+
+#[tokio::test]
+async fn a_prompt_is_cut_to_the_window_that_the_server_of_a_model_tells() {
+    let folder = tempfile::tempdir().unwrap();
+    let prices = crate::price::Prices::load(folder.path()).unwrap();
+    let stage = Stage::new();
+    let length = async |backend: &Arc<Scripted>, night: i64| {
+        let prices = prices.clone();
+        let path = stage.path_with(backend, |options| options.prices = prices);
+        path.learn_windows(night).await.unwrap();
+        let mut ask = judge(0);
+        let Subject::Judge { response, .. } = &mut ask.subject else {
+            unreachable!()
+        };
+        *response = "word ".repeat(10_000);
+        let messages = path.render(ask).messages;
+        messages.iter().map(|said| said.text.len()).sum::<usize>()
+    };
+    let backend = |model| Scripted::replies("x").of_model(model).of_window(4096);
+    let (near, far) = (4096 * 3, 50_000);
+    assert!(length(&backend("a-model-of-ones-own"), stage.night).await < near);
+    // A night that goes on keeps to what it heard, whatever is told by then.
+    let wider = backend("a-model-of-ones-own").of_window(1_000_000);
+    assert!(length(&wider, stage.night).await < near);
+    let next = stage.next_night();
+    assert!(length(&wider, next).await > far);
+    // The table knows that of a company; on this computer it was started with one of its own.
+    let last = stage.next_night();
+    assert!(length(&backend("gpt-4o"), last).await > far);
+    assert!(length(&backend("gpt-4o").local(), last).await < near);
+}

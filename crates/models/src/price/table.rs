@@ -66,15 +66,29 @@ impl Row {
     }
 }
 
-/// The row of a model. Its name may have its maker in front of it and a date behind.
+/// The row of a model. Its name may have its maker in front of it and a date behind, and be spelled as
+/// GitHub and routers do (`claude-sonnet-4.5`, `minimax-m3`).
 pub(super) fn rows_of<'a>(rows: &'a [Row], model: &str) -> Option<&'a Row> {
     let bare = model.rsplit('/').next().unwrap_or(model);
     let undated = without_date(bare);
-    rows.iter().find(|row| {
+    let has = |row: &&Row, same: fn(&str, &str) -> bool| {
+        let names = [model, bare, undated];
         row.names
             .iter()
-            .any(|name| name == model || name == bare || name == undated)
-    })
+            .any(|known| names.iter().any(|name| same(known, name)))
+    };
+    rows.iter()
+        .find(|row| has(row, |known, name| known == name))
+        .or_else(|| rows.iter().find(|row| has(row, is_spelling)))
+}
+
+/// Whether two names differ in capitals, and in dots and dashes, at most.
+fn is_spelling(known: &str, name: &str) -> bool {
+    let plain = |byte: u8| match byte {
+        b'.' => b'-',
+        byte => byte.to_ascii_lowercase(),
+    };
+    known.bytes().map(plain).eq(name.bytes().map(plain))
 }
 
 /// A model's name without `-20250929`, `-2024-08-06` or `-latest` behind it.
@@ -174,6 +188,10 @@ mod tests {
         for row in &rows {
             assert!(row.as_of.parse::<jiff::civil::Date>().is_ok(), "{row:?}");
             assert!(row.output >= row.input && !row.names.is_empty(), "{row:?}");
+            assert!(
+                row.context.is_some_and(|tokens| tokens >= 100_000),
+                "{row:?}"
+            );
         }
     }
 
@@ -195,6 +213,17 @@ mod tests {
         let rows = built_in().unwrap().model;
         assert!(rows_of(&rows, "openai/gpt-4o-2024-08-06").is_some());
         assert!(rows_of(&rows, "gpt-4o-audio").is_none());
+        for (spelled, name) in [
+            ("claude-sonnet-4.5", "claude-sonnet-4-5"),
+            ("anthropic/claude-opus-4.1", "claude-opus-4-1"),
+            ("minimax/minimax-m3", "MiniMax-M3"),
+            ("openai/gpt-5.4-mini", "gpt-5.4-mini"),
+        ] {
+            let found = rows_of(&rows, spelled);
+            assert!(found.is_some(), "{spelled}");
+            assert_eq!(found, rows_of(&rows, name));
+        }
+        assert!(rows_of(&rows, "").is_none());
     }
 
     #[test]

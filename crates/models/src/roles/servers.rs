@@ -77,22 +77,24 @@ pub(super) fn terms(
     Ok(http::terms(&choice.kind, &address))
 }
 
-/// Where the server is by the settings, or usually; empty when nobody says.
+/// Where the server is by the settings, else by a variable of the reference, else usually; empty when nobody
+/// says.
 fn endpoint<'a>(
     choice: &'a Choice,
     settings: &Settings,
     environment: &'a BTreeMap<String, String>,
 ) -> &'a str {
-    let usual = match choice.kind.as_str() {
-        anthropic::KIND => anthropic::ENDPOINT,
-        azure_openai::KIND => environment
-            .get(azure_openai::ENDPOINT_VARIABLE)
-            .map_or("", String::as_str),
-        qwen::KIND => qwen::ENDPOINT,
-        minimax::KIND => minimax::endpoint(settings.region),
-        _ => "",
+    let (variable, usual) = match choice.kind.as_str() {
+        anthropic::KIND => return or(&choice.endpoint, anthropic::ENDPOINT),
+        azure_openai::KIND => (azure_openai::ENDPOINT_VARIABLE, ""),
+        qwen::KIND => (qwen::ENDPOINT_VARIABLE, qwen::ENDPOINT),
+        minimax::KIND => (
+            minimax::ENDPOINT_VARIABLE,
+            minimax::endpoint(settings.region),
+        ),
+        _ => (openai_compatible::ENDPOINT_VARIABLE, ""),
     };
-    or(&choice.endpoint, usual)
+    or(&choice.endpoint, or(value(environment, variable), usual))
 }
 
 /// What differs between these backends.
@@ -105,12 +107,28 @@ struct Made {
 }
 
 fn of_anybody(choice: &Choice, around: &Surroundings<'_>) -> Result<Made, Problem> {
+    // Variables of the reference: address, key and model belong together.
+    let from_variable = choice.endpoint.is_empty();
+    let variable = |name| {
+        if from_variable {
+            value(around.environment, name)
+        } else {
+            ""
+        }
+    };
+    let model = or(&choice.model, variable(openai_compatible::MODEL_VARIABLE));
+    let usual = openai_compatible::KEY_VARIABLE;
+    let key = if choice.key_variable.is_empty() && !variable(usual).is_empty() {
+        lookup_key("the backend openai_compatible", usual, around)?
+    } else {
+        named_key(choice, around)?
+    };
     Ok(Made {
         kind: openai_compatible::KIND,
-        credential: Credential::bearer(named_key(choice, around)?),
-        protocol: protocol(choice.api, &choice.model),
+        credential: Credential::bearer(key),
+        protocol: protocol(choice.api, model),
         thinking: Thinking::ServerDefault,
-        model: choice.model.clone(),
+        model: model.to_owned(),
     })
 }
 
@@ -195,15 +213,18 @@ fn protocol(api: Api, model: &str) -> Protocol {
     }
 }
 
+/// What a variable holds; empty when it is not set.
+fn value<'a>(environment: &'a BTreeMap<String, String>, variable: &str) -> &'a str {
+    let value = environment.get(variable);
+    value.map_or("", |value| value.trim())
+}
+
 fn or<'a>(own: &'a str, usual: &'a str) -> &'a str {
     if own.is_empty() { usual } else { own }
 }
 
 fn is_set(around: &Surroundings<'_>, variable: &str) -> bool {
-    around
-        .environment
-        .get(variable)
-        .is_some_and(|value| !value.trim().is_empty())
+    !value(around.environment, variable).is_empty()
 }
 
 fn lookup_key(
@@ -340,6 +361,41 @@ mod tests {
         };
         let made = made(&settings, &[]).unwrap();
         assert_eq!(made.address.as_str(), "https://gateway.example/v1");
+    }
+
+    #[test]
+    fn variables_of_the_reference_name_address_key_and_model_where_the_settings_do_not() {
+        let variables = [
+            ("OPENAI_COMPATIBLE_BASE_URL", "https://gateway.example/v1"),
+            ("OPENAI_COMPATIBLE_API_KEY", "k"),
+            ("OPENAI_COMPATIBLE_MODEL", "small"),
+            ("QWEN_CHAT_BASE_URL", "http://127.0.0.1:9000/v1"),
+            ("MINIMAX_BASE_URL", "https://minimax.example/v1"),
+            ("MINIMAX_API_KEY", "k"),
+        ];
+        for (backend, address, model, key) in [
+            (
+                "openai_compatible",
+                "https://gateway.example/v1",
+                "small",
+                true,
+            ),
+            ("qwen", "http://127.0.0.1:9000/v1", "Qwen/Qwen3.5-4B", false),
+            ("minimax", "https://minimax.example/v1", "MiniMax-M3", true),
+        ] {
+            let by_variables = made(&of(backend), &variables).unwrap();
+            assert_eq!(by_variables.address.as_str(), address);
+            assert_eq!(by_variables.model, model);
+            assert_eq!(!matches!(by_variables.credential, Credential::None), key);
+            // What the settings say wins, and no key of a variable goes there.
+            let own = Settings {
+                endpoint: "https://own.example/v1".into(),
+                ..of(backend)
+            };
+            let own = made(&own, &variables).unwrap();
+            assert_eq!(own.address.as_str(), "https://own.example/v1");
+            assert!(matches!(own.credential, Credential::None), "{backend}");
+        }
     }
 
     #[test]

@@ -197,6 +197,7 @@ export class MemoryBackend implements Backend {
       reason,
       ended_at,
       caught_up_for: late ? CAUGHT_UP : null,
+      refused_answer: null,
       needs: late && this.data === 'unagreed' ? 'terms_not_accepted' : null,
     };
   }

@@ -129,6 +129,7 @@ export const en = {
     resume: 'Resume',
     openNight: 'Open the last night',
     handoff: 'Answer its questions',
+    refusedAnswer: (id: string, why: string): string => `The answer ${id} was not taken: ${why}.`,
     working: (stage: string, done: number, calls: number): string =>
       calls > 0 ? `${stage}: ${done} of ${calls} calls` : stage,
     watch: 'See how far it is',
@@ -624,7 +625,7 @@ export const en = {
   handoff: {
     title: 'Questions',
     of: (name: string): string => `Questions of ${name}`,
-    text: 'A night waits for answers. Copy each question to whoever answers, and paste the answer, or give each answer as a file named by its question, such as 4f0c2e9a71b3d658.md.',
+    text: 'A night waits for answers. Copy each question to whoever answers, and paste the answer, or give each answer as a file named by its question, such as 4f0c2e9a71b3d658.md. Each question wants a fresh context: begin a new conversation for each, so that no answer knows of another question or answer.',
     copy: 'Copy the question',
     same: (lines: number): string => `${many(lines, 'line', 'lines')} that all these questions share`,
     question: (id: string): string => `Question ${id}`,

@@ -73,7 +73,7 @@ export const settings: Record<string, string | undefined> = {
   'models.concurrency': '同时向一个提供方发出多少个调用。',
   'models.first_byte_seconds': '回答的第一个字节最多等多久。',
   'models.call_seconds': '整个回答最多等多久。',
-  'models.context_tokens': '模型读写合计至多多少词元；0 为按价格表。',
+  'models.context_tokens': '模型读写合计至多多少词元；0 为按服务器所报或价格表。',
   'models.optimizer_context_tokens': '寻找任务并提出修改的模型读写合计至多多少词元；0 为按 models.context_tokens。',
   'models.judge_context_tokens': '评判的模型读写合计至多多少词元；0 为与提出修改的模型相同。',
   'models.reply_tokens': '一个回答至多多少词元，包括思考；0 为按其用途所需，即 400 到 1,600。',

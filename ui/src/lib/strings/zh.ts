@@ -120,6 +120,7 @@ export const zh: Strings = {
     resume: '恢复',
     openNight: '打开上一次运行',
     handoff: '回答它的问题',
+    refusedAnswer: (id, why) => `回答 ${id} 未被采用：${why}。`,
     working: (stage, done, calls) => (calls > 0 ? `${stage}：${done}/${calls} 次调用` : stage),
     watch: '查看进度',
   },
@@ -617,7 +618,7 @@ export const zh: Strings = {
   handoff: {
     title: '问题',
     of: (name) => `${name} 的问题`,
-    text: '夜间运行在等待回答。把每个问题复制给回答者，再粘贴回答，或把每个回答作为以问题命名的文件提供，例如 4f0c2e9a71b3d658.md。',
+    text: '夜间运行在等待回答。把每个问题复制给回答者，再粘贴回答，或把每个回答作为以问题命名的文件提供，例如 4f0c2e9a71b3d658.md。每个问题都需要全新的上下文：请为每个问题新开一次对话，使任何回答都不受其他问题或回答的影响。',
     copy: '复制问题',
     same: (lines) => `这些问题共有的 ${lines} 行`,
     question: (id) => `问题 ${id}`,

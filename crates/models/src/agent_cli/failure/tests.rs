@@ -199,7 +199,19 @@ fn failures_as_real_versions_word_them() {
             "Failed to get response; Last error: 429 Rate limit reached. Please try again in 20s.",
             "rate_limited",
         ),
-        (Some(400), "", "Bad request", "reply_refused"),
+        (Some(400), "", "Bad request", "backend_misconfigured"),
+        (
+            None,
+            "",
+            "unexpected status 400 Bad Request: Unknown parameter: 'prompt_cache_key'., url: http://127.0.0.1:1/v1/responses",
+            "backend_misconfigured",
+        ),
+        (
+            Some(400),
+            "",
+            "Output blocked by content filtering policy",
+            "reply_refused",
+        ),
         (Some(500), "", "Internal", "model_unavailable"),
     ];
     for (status, word, text, code) in rows {
@@ -309,6 +321,24 @@ fn runs_without_a_result() {
             "",
             "5-hour limit reached ∙ resets 7am",
             "quota_exhausted",
+        ),
+        (
+            1,
+            "",
+            "ERROR Raw mode is not supported on the current process.stdin, which Ink uses\n       as input stream by default.",
+            "backend_misconfigured",
+        ),
+        (
+            1,
+            "",
+            "Error: stdin is not a terminal",
+            "backend_misconfigured",
+        ),
+        (
+            1,
+            "the input device is not a TTY\n",
+            "",
+            "backend_misconfigured",
         ),
         (139, "", "Segmentation fault", "model_unavailable"),
         (0, "", "", "reply_unreadable"),

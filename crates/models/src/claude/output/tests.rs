@@ -324,8 +324,8 @@ fn what_is_no_json_at_all() {
             Some(1),
             "",
             "Raw mode is not supported on the current process.stdin",
-            "model_unavailable",
-            "exit code 1: Raw mode",
+            "backend_misconfigured",
+            "wants a terminal (Raw mode",
         ),
         (None, "", "", "model_unavailable", "ended by a signal"),
     ] {

@@ -279,3 +279,65 @@ proptest! {
         });
     }
 }
+
+#[tokio::test]
+async fn money_is_that_of_the_model_that_answered_and_the_reservation_of_the_dearest() {
+    let stage = Stage::new();
+    let backend = Scripted::new(|_, _| {
+        Ok(crate::RawReply {
+            model: "small-2026-11-30".into(),
+            usage: crate::Usage {
+                input_tokens: Some(1000),
+                cached_tokens: None,
+                output_tokens: Some(100),
+            },
+            ..crate::RawReply::text(r#"{"score": 1}"#)
+        })
+        .into()
+    })
+    .of_model("");
+    let folder = tempfile::tempdir().unwrap();
+    let row = |name: &str, price: f64| {
+        format!(
+            "[[model]]\nnames = [\"{name}\"]\ninput = {price:?}\noutput = {price:?}\nas_of = \"2026-11-30\"\n"
+        )
+    };
+    let table = row("small", 1.0) + &row("large", 1000.0);
+    let file = folder.path().join(crate::price::FILE);
+    skillopt_store::files::write_private(&file, table.as_bytes()).unwrap();
+    let prices = crate::price::Prices::load(folder.path()).unwrap();
+    let path = stage.path_with(&backend, |options| options.prices = prices);
+    path.plan(stage.night, "s", vec![judge(0)]).unwrap();
+    path.answer(stage.night, "s").await.unwrap();
+    assert_eq!(path.spent(stage.night).unwrap().cost_micros, 1100);
+    let tries = stage
+        .store
+        .read(|db| skillopt_store::attempts::of_night(db, stage.night))
+        .unwrap();
+    let tokens = tries[0].reserved.tokens;
+    assert_eq!(tries[0].reserved.micros, tokens * 1000);
+}
+
+#[tokio::test]
+async fn requests_that_are_billed_apart_count_for_failed_tries_too() {
+    let stage = Stage::new();
+    let backend = Scripted::new(|_, made| match made {
+        0 => Scripted::fail(crate::CallError::Unavailable {
+            provider: "p".into(),
+            detail: "broke off".into(),
+            sent: true,
+        }),
+        _ => Scripted::fail(crate::CallError::Refused {
+            detail: "no".into(),
+        }),
+    })
+    .billing_failures(330);
+    let path = stage.path(&backend);
+    path.plan(stage.night, "s", vec![judge(0)]).unwrap();
+    path.answer(stage.night, "s").await.unwrap();
+    let spend = stage
+        .store
+        .read(|db| skillopt_store::attempts::spend(db, stage.night))
+        .unwrap();
+    assert_eq!((spend.calls, spend.request_thousandths), (2, 660));
+}

@@ -42,6 +42,8 @@ pub(super) struct Scripted {
     instant: bool,
     answers_tools: bool,
     renews: Option<String>,
+    billed_failing: u64,
+    window: Option<u64>,
     asked: Mutex<Vec<Call>>,
     in_flight: AtomicUsize,
     most: AtomicUsize,
@@ -62,6 +64,8 @@ impl Scripted {
             instant: false,
             answers_tools: false,
             renews: None,
+            billed_failing: 0,
+            window: None,
             asked: Mutex::default(),
             in_flight: AtomicUsize::new(0),
             most: AtomicUsize::new(0),
@@ -118,6 +122,14 @@ impl Scripted {
 
     pub(super) fn renewing(self: Arc<Self>, sign_in: &str) -> Arc<Self> {
         self.with(|scripted| scripted.renews = Some(sign_in.into()))
+    }
+
+    pub(super) fn billing_failures(self: Arc<Self>, thousandths: u64) -> Arc<Self> {
+        self.with(|scripted| scripted.billed_failing = thousandths)
+    }
+
+    pub(super) fn of_window(self: Arc<Self>, tokens: u64) -> Arc<Self> {
+        self.with(|scripted| scripted.window = Some(tokens))
     }
 
     pub(super) fn unpaid(self: Arc<Self>) -> Arc<Self> {
@@ -196,6 +208,14 @@ impl Backend for Scripted {
 
     fn renews(&self) -> Option<String> {
         self.renews.clone()
+    }
+
+    fn billed_failing(&self, _key: &str) -> u64 {
+        self.billed_failing
+    }
+
+    fn window<'a>(&'a self, _cancel: &'a CancelToken) -> crate::backend::TellingWindow<'a> {
+        Box::pin(async { self.window })
     }
 
     fn takes_tools(&self) -> bool {
