@@ -1,6 +1,9 @@
 //! Every way in which a server fails.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use tokio::net::TcpSocket;
 
 use skillopt_tests::stub_server::{Behaviour, Ending, StubServer};
 
@@ -21,6 +24,31 @@ pub(crate) enum Serves {
     Stub(Behaviour),
     /// A server whose certificate nobody vouches for.
     Unvouched,
+    /// Nobody, at this address.
+    Nobody {
+        url: String,
+        /// Its port, if there is one, is kept from everybody else.
+        _port: Option<Arc<TcpSocket>>,
+    },
+}
+
+/// A port that is taken, and on which nothing listens.
+fn closed() -> Serves {
+    let taken = TcpSocket::new_v4().unwrap();
+    taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let url = format!("http://{}/v1", taken.local_addr().unwrap());
+    Serves::Nobody {
+        url,
+        _port: Some(Arc::new(taken)),
+    }
+}
+
+/// A name that no host can have: a part of it is too long, so that no network has to be asked.
+fn unknown() -> Serves {
+    Serves::Nobody {
+        url: format!("https://{}.example/v1", "a".repeat(64)),
+        _port: None,
+    }
 }
 
 fn row(
@@ -36,6 +64,16 @@ fn row(
         outcome,
         tries,
         counts,
+    }
+}
+
+fn nobody(name: &'static str, serves: Serves) -> Row {
+    Row {
+        name,
+        serves,
+        outcome: "model_unavailable",
+        tries: 3,
+        counts: false,
     }
 }
 
@@ -250,6 +288,8 @@ pub(crate) fn rows(elsewhere: &StubServer) -> Vec<Row> {
             1,
             false,
         ),
+        nobody("a port on which nobody listens", closed()),
+        nobody("a host that is not found", unknown()),
         Row {
             name: "a certificate that nobody vouches for",
             serves: Serves::Unvouched,
