@@ -2628,6 +2628,19 @@ replies: number,
 command: string, };
 
 /**
+ * An answer that is there and was not taken.
+ */
+export type RefusedAnswer = { 
+/**
+ * Id of its question.
+ */
+id: string, 
+/**
+ * Why.
+ */
+reason: string, };
+
+/**
  * What is rejected.
  */
 export type RejectInput = { 
