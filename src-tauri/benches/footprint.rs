@@ -15,37 +15,35 @@ fn main() {
 }
 
 #[cfg(target_os = "linux")]
+#[allow(dead_code, reason = "the tests use more of it")]
+#[path = "../tests/tray/person.rs"]
+mod person;
+
+#[cfg(target_os = "linux")]
 mod linux {
     use std::collections::BTreeMap;
     use std::fs;
-    use std::process::{Child, Command, Stdio};
     use std::time::{Duration, Instant};
 
     use skillopt_tests::desktop::{TrayHost, until};
     use skillopt_tests::processes;
     use skillopt_tests::session::{Screen, Session};
 
-    const PROGRAM: &str = env!("CARGO_BIN_EXE_skillopt-desktop");
+    use super::person::{PROJECT, Person};
+
     /// How long is watched.
     const WATCHED: Duration = Duration::from_secs(60);
     const WINDOWS: usize = 10;
 
     pub(super) fn measure() {
-        let folder = tempfile::tempdir().unwrap();
-        let session = Session::start(folder.path());
+        let person = Person::new();
+        person.run_a_night();
+        let session = Session::start(&person.home());
         let screen = Screen::start();
         let tray = TrayHost::serve(session.address());
-        let mut app = Command::new(PROGRAM)
-            .arg("--quiet")
-            .env_clear()
-            .envs(session.variables())
-            .env("HOME", folder.path())
-            .env("PATH", "/usr/bin:/bin")
-            .env("DISPLAY", screen.display())
-            .env("NO_AT_BRIDGE", "1")
-            .stdin(Stdio::null())
-            .spawn()
-            .unwrap();
+        let variables = [("DISPLAY", screen.display()), ("NO_AT_BRIDGE", "1")];
+        let mut app = person.start_with(&session, &["--quiet"], &variables);
+        let id = app.0.id();
         let start = Instant::now();
         let _ = tray.title();
         println!(
@@ -53,11 +51,11 @@ mod linux {
             start.elapsed().as_millis()
         );
         std::thread::sleep(Duration::from_secs(5));
-        let (switches, ticks) = (wakeups(app.id()), ticks(app.id()));
+        let (switches, ticks) = (wakeups(id), ticks(id));
         std::thread::sleep(WATCHED);
         let seconds = WATCHED.as_secs_f64();
         // Threads that ended meanwhile take their number with them.
-        let woken: u64 = wakeups(app.id())
+        let woken: u64 = wakeups(id)
             .iter()
             .map(|(thread, now)| now - switches.get(thread).unwrap_or(&0))
             .sum();
@@ -65,49 +63,56 @@ mod linux {
         println!("| wake-ups a second over a minute, idle | {woken:.1} |");
         println!(
             "| processor time over that minute | {} ms |",
-            (self::ticks(app.id()) - ticks) * 10
+            (self::ticks(id) - ticks) * 10
         );
-        let before = memory(app.id());
+        let before = memory(id);
         show("idle, before any window", &before);
+        let mut on_screen = Vec::new();
+        let mut shown = Vec::new();
         for round in 0..WINDOWS {
-            tray.click(&["Open SkillOpt"]);
-            let opened = Instant::now();
+            tray.click(&["skillopt-sleep-learned", "Review"]);
+            let clicked = Instant::now();
             screen.wait_for_window("SkillOpt");
-            let shown = opened.elapsed();
-            let with = until("a page", || {
-                let memory = memory(app.id());
-                memory
-                    .keys()
-                    .any(|name| name.starts_with("WebKitWeb"))
-                    .then_some(memory)
-            });
+            on_screen.push(clicked.elapsed());
+            // The page names the project when the proposal is drawn, with what decides it.
+            screen.wait_for_window(&format!("Review of {PROJECT}"));
+            shown.push(clicked.elapsed());
             if round == 0 {
-                println!(
-                    "| window on the screen after the click | {} ms |",
-                    shown.as_millis()
-                );
                 std::thread::sleep(Duration::from_secs(2));
-                show("with a window", &with);
+                show("with a window", &memory(id));
             }
             screen.close_window("SkillOpt");
-            // The next round would take the last picture of this window for its own.
             until("the end of the windows", || {
-                (memory(app.id()).len() == 1 && !screen.shows("SkillOpt")).then_some(())
+                (memory(id).len() == 1).then_some(())
             });
         }
-        let after = memory(app.id());
+        println!(
+            "| window on the screen after the click on Review | {} |",
+            range(&on_screen)
+        );
+        println!(
+            "| the proposal in it after that click | {} |",
+            range(&shown)
+        );
+        let after = memory(id);
         show(
             &format!("after {WINDOWS} windows were opened and closed"),
             &after,
         );
-        end(&mut app);
+        app.end();
     }
 
-    fn end(app: &mut Child) {
-        let _ = Command::new("kill")
-            .args(["-TERM", &app.id().to_string()])
-            .status();
-        let _ = app.wait();
+    /// The least, the middle and the most of some times, in milliseconds.
+    fn range(times: &[Duration]) -> String {
+        let mut times: Vec<u128> = times.iter().map(Duration::as_millis).collect();
+        times.sort_unstable();
+        let middle = times[times.len() / 2];
+        format!(
+            "{} to {} ms, {middle} in the middle ({} times)",
+            times[0],
+            times[times.len() - 1],
+            times.len()
+        )
     }
 
     /// Pss and anonymous Pss in KiB by the name of the process, of a process and everything below it.

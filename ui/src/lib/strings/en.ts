@@ -150,6 +150,7 @@ export const en = {
   },
   review: {
     title: 'Review',
+    titleOf: (project: string): string => `Review of ${project}`,
     list: 'Proposals',
     filterLabel: 'Filter proposals',
     show: 'Show',

@@ -140,6 +140,7 @@ export const zh: Strings = {
   },
   review: {
     title: '审阅',
+    titleOf: (project) => `审阅 ${project}`,
     list: '提议',
     filterLabel: '筛选提议',
     show: '显示',
