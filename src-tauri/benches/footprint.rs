@@ -15,7 +15,7 @@ fn main() {
 }
 
 #[cfg(target_os = "linux")]
-#[allow(dead_code, reason = "the tests use more of it")]
+#[expect(dead_code, reason = "the tests use more of it")]
 #[path = "../tests/tray/person.rs"]
 mod person;
 
