@@ -186,6 +186,7 @@ pub fn opencode_files(data: &[u8]) {
 /// what a person said, with which a turn begins, `a` the answer to it, `t` its time, `n` its number,
 /// `f` a file, `d` the folder and `b` the branch of the session.
 pub fn copilot_database(data: &[u8]) {
+    const LAST: &str = "WHERE rowid = (SELECT max(rowid) FROM turns)";
     let home = tempfile::tempdir().expect("a folder for a while");
     let database = rows(&home.path().join("session-store.db"));
     database
@@ -202,7 +203,6 @@ pub fn copilot_database(data: &[u8]) {
         let Some((kind, value)) = line.split_first() else {
             continue;
         };
-        const LAST: &str = "WHERE rowid = (SELECT max(rowid) FROM turns)";
         // Some values are texts, others bytes.
         let text = std::str::from_utf8(value).ok().filter(|_| number % 4 > 0);
         let value: &dyn rusqlite::ToSql = match &text {

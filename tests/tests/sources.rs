@@ -157,7 +157,7 @@ fn doctor_says_what_each_agent_has_and_why_it_may_be_nothing() {
     );
     assert!(text.contains("speech (version 3.0.0)"), "{text}");
     assert!(
-        text.contains("The newest session of any project is of 2026-01-05 10:02 UTC."),
+        text.contains("The newest session of any project was written on 2026-01-05 10:02 UTC."),
         "{text}"
     );
     for place in [

@@ -336,9 +336,9 @@ fn parts_of_an_answer() {
     let harvest = read(&[begin(&[request(
         1,
         "write it",
-        r#"{"kind":"thinking","value":"hm"},{"value":{"value":"Written"}},{"kind":"markdownContent","content":{"value":" to "}},{"kind":"inlineReference"},{"kind":"markdownContent","value":"a.rs"},{"kind":"textEditGroup","uri":{"$mid":1,"path":"/w/my app/a.rs","scheme":"file"},"edits":[]},{"kind":"textEditGroup","uri":{"path":"/x","scheme":"untitled"}},7"#,
+        r#"{"kind":"thinking","value":"hm"},{"value":{"value":"Written"}},{"kind":"markdownContent","content":{"value":" to "}},{"kind":"inlineReference"},{"kind":"markdownContent","value":"a.rs"},{"kind":"markdownVuln","content":{"value":"!"},"vulnerabilities":[]},{"kind":"textEditGroup","uri":{"$mid":1,"path":"/w/my app/a.rs","scheme":"file"},"edits":[]},{"kind":"textEditGroup","uri":{"path":"/x","scheme":"untitled"}},7"#,
     )])]);
-    assert_eq!(answers(&harvest), ["Written to a.rs"]);
+    assert_eq!(answers(&harvest), ["Written to a.rs!"]);
     assert_eq!(harvest.sessions[0].files, ["/w/my app/a.rs"]);
 }
 

@@ -112,7 +112,7 @@ fn places(homes: &[PathBuf]) -> String {
 fn where_from(status: &SourceStatus) -> String {
     let newest = status.newest.map_or_else(String::new, |at| {
         let day = at.strftime("%Y-%m-%d %H:%M");
-        format!("The newest session of any project is of {day} UTC. ")
+        format!("The newest session of any project was written on {day} UTC. ")
     });
     let there: Vec<String> = status
         .looked

@@ -10,7 +10,7 @@ use crate::reading::short;
 /// Kinds of parts that are known and have nothing that is read, after the editor's sources of
 /// 2026. What was edited outside of the editor's own edits (`externalEdit`) is of agents that
 /// keep their own sessions.
-const NOT_READ: [&str; 46] = [
+const NOT_READ: [&str; 45] = [
     "agentDetection",
     "asyncContent",
     "autoModeResolution",
@@ -31,7 +31,6 @@ const NOT_READ: [&str; 46] = [
     "hook",
     "info",
     "inlineReference",
-    "markdownVuln",
     "mcpAuthenticationRequired",
     "mcpServersStarting",
     "mcpServersStartingSlow",
@@ -309,7 +308,7 @@ impl From<RawRequest<'_>> for Request {
 impl From<RawPart<'_>> for Part {
     fn from(raw: RawPart<'_>) -> Self {
         match &*raw.kind {
-            "" | "markdownContent" => {
+            "" | "markdownContent" | "markdownVuln" => {
                 let texts = [&raw.value, &raw.content].map(|value| {
                     let inner = value.object.as_ref().map(|object| &object.value);
                     inner.unwrap_or(&value.text)
