@@ -17,14 +17,12 @@ use skillopt_store::index::Entry;
 use crate::database::DatabaseFiles;
 use crate::file::FileRead;
 use crate::files::State;
-use crate::gather::{Gathering, Held, Keeper, cancelled};
+use crate::gather::{Gathering, Held, Keeper, Kept, cancelled};
 use crate::harvest::{Harvest, Looked};
 use crate::index::{self, Index};
-use crate::power;
 use crate::reading::{Counts, Reading, Recorder};
 use crate::reason::Reason;
 use crate::scope::Project;
-use crate::shares::each;
 
 /// Most sessions that are read of one store.
 pub(crate) const SESSION_LIMIT: usize = 100_000;
@@ -177,14 +175,10 @@ impl Gathering<'_> {
         };
         let stamp = index::stamp(self.agent, files, &fingerprint);
         if let Some(whole) = remembered.unchanged(&stamp).filter(|_| place.database) {
-            let entries = remembered.sessions.values();
-            let stored = entries.map(|entry| entry.facts.as_str()).collect();
-            let facts = each(stored, power::threads(self.request), index::facts);
             let sessions: Option<Vec<Held>> = remembered
                 .sessions
                 .iter()
-                .zip(facts)
-                .map(|((path, entry), facts)| Some(self.remembered(path.clone(), entry.id, facts?)))
+                .map(|(path, entry)| self.remembered(path.clone(), entry))
                 // Sessions of other projects were counted with the store.
                 .filter(|held| {
                     !place.by_project || held.as_ref().is_none_or(|one| self.is_here(one))
@@ -292,9 +286,8 @@ impl Gathering<'_> {
             }
             if let (Some(entry), Some(version)) = (entry, version)
                 && entry.stamp == index::stamp(self.agent, version, &self.rules.fingerprint)
-                && let Some(facts) = index::facts(&entry.facts)
+                && let Some(held) = self.remembered(path.clone(), &entry)
             {
-                let held = self.remembered(path.clone(), entry.id, facts);
                 harvest.files.unchanged += 1;
                 gathered.insert(listed.id, (version, held));
                 continue;
@@ -364,6 +357,21 @@ impl Gathering<'_> {
             || places
                 .iter()
                 .any(|place| self.project.covers(&place.directory))
+    }
+
+    fn remembered(&self, path: PathBuf, entry: &Entry) -> Option<Held> {
+        let facts = index::facts(&entry.facts)?;
+        let exchanges = if self.wants(&facts) {
+            Kept::InIndex(entry.id)
+        } else {
+            Kept::Nowhere
+        };
+        Some(Held {
+            agent: self.agent,
+            path,
+            facts,
+            exchanges,
+        })
     }
 }
 

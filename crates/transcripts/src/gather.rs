@@ -1,5 +1,6 @@
 //! Finding the files of one agent and reading those that changed.
 
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
@@ -23,7 +24,6 @@ use crate::reason::Reason;
 use crate::request::Request;
 use crate::rules::Rules;
 use crate::scope::Project;
-use crate::shares::each;
 
 /// How often a running harvest looks whether it should stop.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -71,9 +71,28 @@ impl Gathering<'_> {
     ///
     /// Errors: `harvest_cancelled`, and those of the store.
     pub(crate) fn run(&self, harvest: &mut Harvest, held: &mut Vec<Held>) -> Result<(), Problem> {
-        let (search, mut folders, mut index) = self.look_and_load()?;
+        let mut search = Search::default();
+        let mut folders = Vec::new();
+        for home in self.request.homes.of(self.agent) {
+            for &store in reader::stores(self.agent, home) {
+                let before = search.files.len();
+                let present =
+                    search.look(home, store, reader::takes(self.agent), &self.rules.exclude);
+                folders.push(Looked {
+                    agent: self.agent,
+                    folder: home.join(store.folder),
+                    present,
+                    files: (search.files.len() - before) as u64,
+                });
+            }
+        }
         harvest.count(self.agent, &search.counts);
         harvest.files.found += search.files.len() as u64;
+
+        let mut index = match self.store {
+            Some(store) => Index::load(store, self.agent)?,
+            None => Index::default(),
+        };
         let places: Vec<Place> = self
             .request
             .homes
@@ -82,11 +101,24 @@ impl Gathering<'_> {
             .flat_map(|home| reader::places(self.agent, home))
             .collect();
         let mut gone = self.collect(&places, &mut index, harvest, held)?;
-        let (mut work, mut unchanged) = (Vec::new(), Vec::new());
+        let mut work = Vec::new();
         for found in search.files {
             let stamp = index::stamp(self.agent, found.state, &self.rules.fingerprint);
             match index.take(&found.path, &stamp) {
-                Known::Unchanged(entry) => unchanged.push((found, entry)),
+                Known::Unchanged(facts, id) => {
+                    harvest.files.unchanged += 1;
+                    let exchanges = if self.wants(&facts) {
+                        Kept::InIndex(id)
+                    } else {
+                        Kept::Nowhere
+                    };
+                    held.push(Held {
+                        agent: self.agent,
+                        path: found.path,
+                        facts: *facts,
+                        exchanges,
+                    });
+                }
                 Known::Changed(id) => {
                     let huge = found.state.size >= self.limits.huge;
                     work.push(Work {
@@ -95,18 +127,6 @@ impl Gathering<'_> {
                     });
                 }
                 Known::New => work.push(Work { found, known: None }),
-            }
-        }
-        let stored = unchanged.iter().map(|(_, entry)| entry.facts.as_str());
-        let facts = each(stored.collect(), power::threads(self.request), index::facts);
-        for ((found, entry), facts) in unchanged.into_iter().zip(facts) {
-            match facts {
-                Some(facts) => {
-                    harvest.files.unchanged += 1;
-                    held.push(self.remembered(found.path, entry.id, facts));
-                }
-                // Facts that cannot be read are made again.
-                None => work.push(Work { found, known: None }),
             }
         }
         // Remembered files that are no longer there. A folder that is not there at all may be on a
@@ -123,64 +143,6 @@ impl Gathering<'_> {
             (b.found.state.size, &a.found.path).cmp(&(a.found.state.size, &b.found.path))
         });
         self.read(&work, &gone, harvest, held)
-    }
-
-    /// The agent's files, the folders they are in, and what is known of them. Both are asked for at
-    /// the same time where more than one thread may work.
-    ///
-    /// Errors: those of the store.
-    fn look_and_load(&self) -> Result<(Search, Vec<Looked>, Index), Problem> {
-        let agent = self.agent;
-        let ((search, folders), index) = match self.store {
-            None => (self.look(), Ok(Index::default())),
-            Some(store) if power::threads(self.request) == 1 => {
-                (self.look(), Index::load(store, agent))
-            }
-            Some(store) => std::thread::scope(|scope| {
-                let loading = scope.spawn(move || Index::load(store, agent));
-                let found = self.look();
-                match loading.join() {
-                    Ok(index) => (found, index),
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
-            }),
-        };
-        Ok((search, folders, index?))
-    }
-
-    /// Looks through the agent's folders.
-    fn look(&self) -> (Search, Vec<Looked>) {
-        let mut search = Search::default();
-        let mut folders = Vec::new();
-        for home in self.request.homes.of(self.agent) {
-            for &store in reader::stores(self.agent, home) {
-                let before = search.files.len();
-                let present =
-                    search.look(home, store, reader::takes(self.agent), &self.rules.exclude);
-                folders.push(Looked {
-                    agent: self.agent,
-                    folder: home.join(store.folder),
-                    present,
-                    files: (search.files.len() - before) as u64,
-                });
-            }
-        }
-        (search, folders)
-    }
-
-    /// What is known of a file without reading it.
-    pub(crate) fn remembered(&self, path: PathBuf, id: i64, facts: Facts) -> Held {
-        let exchanges = if self.wants(&facts) {
-            Kept::InIndex(id)
-        } else {
-            Kept::Nowhere
-        };
-        Held {
-            agent: self.agent,
-            path,
-            facts,
-            exchanges,
-        }
     }
 
     /// Whether a file's exchanges can be needed.
@@ -218,7 +180,9 @@ impl Gathering<'_> {
             limits: self.limits,
             stop: &stop,
         };
-        let threads = power::threads(self.request).min(work.len());
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let threads = power::threads(self.request.threads, self.request.on_battery, cores);
+        let threads = threads.min(work.len());
         let outcome = std::thread::scope(|scope| {
             let (sender, receiver) = sync_channel(threads);
             for _ in 0..threads {
@@ -279,7 +243,7 @@ impl Reader<'_> {
             let resume = work
                 .known
                 .zip(self.store)
-                .and_then(|(id, store)| index::bodies(store, &[id], 1).ok()?.pop()?.resume);
+                .and_then(|(id, store)| index::bodies(store, &[id]).ok()?.pop()?.resume);
             let read = file::read(
                 self.agent,
                 &work.found.path,

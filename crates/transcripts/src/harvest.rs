@@ -280,7 +280,7 @@ fn put_together(
         }
     }
     for some in chosen.chunks(FETCHED) {
-        fetch(some, held, store, power::threads(request))?;
+        fetch(some, held, store)?;
         for members in some {
             harvest
                 .sessions
@@ -320,12 +320,7 @@ fn silent(held: &[Held], request: &Request) -> BTreeMap<Agent, u64> {
 }
 
 /// Gets the exchanges of some sessions out of the index.
-fn fetch(
-    sessions: &[&[usize]],
-    held: &mut [Held],
-    store: Option<&Store>,
-    threads: usize,
-) -> Result<(), Problem> {
+fn fetch(sessions: &[&[usize]], held: &mut [Held], store: Option<&Store>) -> Result<(), Problem> {
     let Some(store) = store else { return Ok(()) };
     let (mut indices, mut ids) = (Vec::new(), Vec::new());
     for &index in sessions.iter().copied().flatten() {
@@ -334,10 +329,7 @@ fn fetch(
             ids.push(id);
         }
     }
-    for (index, body) in indices
-        .into_iter()
-        .zip(index::bodies(store, &ids, threads)?)
-    {
+    for (index, body) in indices.into_iter().zip(index::bodies(store, &ids)?) {
         held[index].exchanges = Kept::Here(body.exchanges);
     }
     Ok(())

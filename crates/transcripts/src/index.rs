@@ -19,7 +19,6 @@ use crate::files::State;
 use crate::reader::version;
 use crate::reading::{Counts, Exchange, Place, Reading};
 use crate::reason::Reason;
-use crate::shares::each;
 
 /// Raised whenever facts or exchanges are stored differently. Part of the reader's version.
 const SHAPE: u32 = 7;
@@ -159,8 +158,8 @@ pub(crate) struct Index {
 /// What the index knows of a file that was found.
 #[derive(Debug)]
 pub(crate) enum Known {
-    /// It has not changed since then.
-    Unchanged(Entry),
+    /// It has not changed: its facts, and where its exchanges are.
+    Unchanged(Box<Facts>, i64),
     /// It has changed since, and was read in the same way.
     Changed(i64),
     /// It was never read, or would now be read differently.
@@ -184,11 +183,13 @@ impl Index {
         {
             return Known::New;
         }
-        if entry.stamp == *stamp {
-            Known::Unchanged(entry)
-        } else {
-            Known::Changed(entry.id)
+        if entry.stamp != *stamp {
+            return Known::Changed(entry.id);
         }
+        // Facts that cannot be read are made again.
+        facts(&entry.facts).map_or(Known::New, |facts| {
+            Known::Unchanged(Box::new(facts), entry.id)
+        })
     }
 
     /// What is known of a store that holds many sessions, and of these; each is asked for once.
@@ -302,12 +303,13 @@ pub(crate) fn row(
 /// What is stored of some files beside their facts; empty for one that is gone or cannot be read.
 ///
 /// Errors: those of the store.
-pub(crate) fn bodies(store: &Store, ids: &[i64], threads: usize) -> Result<Vec<Body>, Problem> {
+pub(crate) fn bodies(store: &Store, ids: &[i64]) -> Result<Vec<Body>, Problem> {
     let stored = store.read(|db| rows::digests(db, ids))?;
     let body = |bytes: Option<Vec<u8>>| serde_json::from_slice(&bytes?).ok();
-    Ok(each(stored, threads, |bytes| {
-        body(bytes).unwrap_or_default()
-    }))
+    Ok(stored
+        .into_iter()
+        .map(|bytes| body(bytes).unwrap_or_default())
+        .collect())
 }
 
 /// Stores what was read, and forgets files that are gone.

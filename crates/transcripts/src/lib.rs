@@ -46,7 +46,6 @@ mod retention;
 mod rules;
 mod scope;
 mod session;
-mod shares;
 mod sibling;
 mod skills;
 mod source;

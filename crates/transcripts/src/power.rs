@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
-
-use crate::request::Request;
 
 /// Most reader threads when the request leaves it open.
 const THREADS: usize = 4;
@@ -112,14 +109,9 @@ impl Supply {
     }
 }
 
-/// How many threads a harvest may use on this machine.
-pub(crate) fn threads(request: &Request) -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-    threads_of(request.threads, request.on_battery, cores)
-}
-
-/// As many as were asked for (0 leaves it open), on battery one, else one per core up to four.
-fn threads_of(asked: usize, on_battery: bool, cores: usize) -> usize {
+/// How many reader threads there are: as many as were asked for (0 leaves it open), on battery one,
+/// else one per core up to four.
+pub(crate) fn threads(asked: usize, on_battery: bool, cores: usize) -> usize {
     match asked {
         0 if on_battery => 1,
         0 => cores.clamp(1, THREADS),
@@ -242,7 +234,7 @@ mod tests {
             (0, true, 64, 1),
             (3, true, 1, 3),
         ] {
-            assert_eq!(threads_of(asked, on_battery, cores), expected);
+            assert_eq!(threads(asked, on_battery, cores), expected);
         }
     }
 
