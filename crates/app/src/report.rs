@@ -359,12 +359,13 @@ mod tests {
         home.app.environment = Arc::new(environment);
         home.app.project(None).unwrap();
         let file = home.app.config().user;
-        crate::config::change(&home.app, &file, |_| {
-            Ok(format!(
-                "[changes]\npreferences = \"use {known} and {unknown}\"\n[privacy]\nfalse_alarms = [\"not-a-secret-0815\"]\n"
-            ))
-        })
-        .unwrap();
+        let prefer = |words: &str| {
+            let text = format!(
+                "[changes]\npreferences = \"{words}\"\n[privacy]\nfalse_alarms = [\"not-a-secret-0815\"]\n"
+            );
+            files::write_private(&file, text.as_bytes()).unwrap();
+        };
+        prefer(&format!("use {unknown}"));
         let log = format!("asked with {known}\n{unknown}\nAuthorization: Bearer {known}\n");
         files::write_private(&home.app.paths.log(), log.as_bytes()).unwrap();
         let report = block_on(show(&home.app, Nothing {})).unwrap();
@@ -372,7 +373,7 @@ mod tests {
         for secret in [&known, unknown, "not-a-secret-0815", &home_folder] {
             assert!(!report.text.contains(secret), "{secret}: {}", report.text);
         }
-        assert!(report.redacted >= 5, "{}", report.redacted);
+        assert!(report.redacted >= 4, "{}", report.redacted);
         for told in [
             "SkillOpt ",
             "ok  database: The database is sound.",
@@ -383,6 +384,12 @@ mod tests {
         ] {
             assert!(report.text.contains(told), "{told}: {}", report.text);
         }
+        // A setting that holds one is refused, which the report says without it.
+        prefer(&format!("use {known}"));
+        let report = block_on(show(&home.app, Nothing {})).unwrap();
+        assert!(!report.text.contains(&known), "{}", report.text);
+        let told = "changes.preferences (set in ";
+        assert!(report.text.contains(told), "{}", report.text);
     }
 
     #[test]

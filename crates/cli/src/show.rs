@@ -365,7 +365,11 @@ fn text_of_digests(output: &Output) -> String {
         text.push_str(&json!(digest).to_string());
         text.push('\n');
     }
-    text.push_str(&json!({"skipped": harvested.skipped, "sources": harvested.sources, "notes": harvested.notes}).to_string());
+    let mut counts = json!({"skipped": harvested.skipped, "sources": harvested.sources});
+    if !harvested.notes.is_empty() {
+        counts["notes"] = json!(harvested.notes);
+    }
+    text.push_str(&counts.to_string());
     text.push('\n');
     text
 }
