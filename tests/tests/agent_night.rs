@@ -328,7 +328,10 @@ fn a_night_waits_while_another_process_may_have_to_renew_its_sign_in() {
         "--json",
     ]);
     let planned = || {
-        let database = rusqlite::Connection::open(home.data().join("skillopt.db"));
+        let file = home.data().join("skillopt.db");
+        // Whoever makes the file is the program.
+        let only_read = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let database = rusqlite::Connection::open_with_flags(file, only_read);
         let count = database.and_then(|database| {
             database.query_row("SELECT count(*) FROM night_call", (), |row| {
                 row.get::<_, i64>(0)

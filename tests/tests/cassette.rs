@@ -235,7 +235,7 @@ fn a_night_that_a_person_answered_is_the_same_again() {
     }
     assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
     let report = ran.json();
-    assert_eq!(report["outcome"], "proposed", "{report:#}");
+    assert!(report["n_rejected_edits"].as_u64() > Some(0), "{report:#}");
     let file = home.path().join("night.cassette.json");
     let file = file.to_string_lossy().into_owned();
     let recorded = home.run(&["night", "record", "--to", &file, "--json"]);

@@ -8,7 +8,7 @@ mod tools;
 mod trouble;
 
 use serde_json::json;
-use skillopt_core::call::Role;
+use skillopt_core::call::{Role, Side};
 use skillopt_store::calls::State;
 use skillopt_store::nights;
 
@@ -437,8 +437,7 @@ fn a_model_nobody_named_gets_no_more_than_the_least_window_known() {
 async fn a_prompt_is_cut_to_the_window_that_the_server_of_a_model_tells() {
     let folder = tempfile::tempdir().unwrap();
     let prices = crate::price::Prices::load(folder.path()).unwrap();
-    let stage = Stage::new();
-    let length = async |backend: &Arc<Scripted>, night: i64| {
+    let length = async |stage: &Stage, backend: &Arc<Scripted>, night: i64| {
         let prices = prices.clone();
         let path = stage.path_with(backend, |options| options.prices = prices);
         path.learn_windows(night).await.unwrap();
@@ -452,14 +451,16 @@ async fn a_prompt_is_cut_to_the_window_that_the_server_of_a_model_tells() {
     };
     let backend = |model| Scripted::replies("x").of_model(model).of_window(4096);
     let (near, far) = (4096 * 3, 50_000);
-    assert!(length(&backend("a-model-of-ones-own"), stage.night).await < near);
+    let stage = Stage::new();
+    let own = backend("a-model-of-ones-own");
+    assert!(length(&stage, &own, stage.night).await < near);
     // A night that goes on keeps to what it heard, whatever is told by then.
     let wider = backend("a-model-of-ones-own").of_window(1_000_000);
-    assert!(length(&wider, stage.night).await < near);
+    assert!(length(&stage, &wider, stage.night).await < near);
     let next = stage.next_night();
-    assert!(length(&wider, next).await > far);
+    assert!(length(&stage, &wider, next).await > far);
     // The table knows that of a company; on this computer it was started with one of its own.
-    let last = stage.next_night();
-    assert!(length(&backend("gpt-4o"), last).await > far);
-    assert!(length(&backend("gpt-4o").local(), last).await < near);
+    let stage = Stage::new();
+    assert!(length(&stage, &backend("gpt-4o"), stage.night).await > far);
+    assert!(length(&stage, &backend("gpt-4o").local(), stage.night).await < near);
 }
