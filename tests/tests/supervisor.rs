@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use serde_json::json;
 use skillopt_app::backend::AcceptInput;
 use skillopt_app::commands::{self, Command};
 use skillopt_app::supervisor::{
@@ -28,6 +29,25 @@ mod place;
 use place::{PATIENCE, Place, at, has_ended, is_here, launch, only, until};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_skillopt-test");
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_test_whose_window_was_killed_is_not_left_running() {
+    let place = Place::new();
+    let project = place.register();
+    let begun = place.app().store.commit("begin", |tx| {
+        nights::begin(tx, &project, nights::Kind::Revalidation, &json!({}))
+    });
+    begun.expect("a test");
+    let supervisor = place.start();
+    let state = until(&supervisor, is_here).await;
+    assert_eq!(state.currency, "USD");
+    let test = &place.nights(&project)[0];
+    assert_eq!(
+        (test.state, test.outcome),
+        (nights::State::Stopped, Some(Outcome::Interrupted))
+    );
+    supervisor.shutdown().await;
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_night_that_is_due_runs_once_and_a_missed_one_is_caught_up_once() {
