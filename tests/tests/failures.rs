@@ -434,7 +434,7 @@ fn no_failure_scores_anything_or_uses_up_a_session() {
                             a_night_that_fails(row, backend, &server.url(), asked);
                         }
                         Serves::Nobody { url, .. } => {
-                            a_night_that_fails(row, backend, url, || None)
+                            a_night_that_fails(row, backend, url, || None);
                         }
                     }
                 }
