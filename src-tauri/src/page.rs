@@ -17,8 +17,9 @@ use crate::windows::Attached;
 const TRIES: u32 = 3;
 /// After so long a page is well: when it dies then, that has nothing to do with the time before.
 const WELL: Duration = Duration::from_secs(60);
-/// How long a page may take to be there. It needs a second or two, on a busy machine several.
-const ARRIVES: Duration = Duration::from_secs(30);
+/// How long a page may take to be there. It needs a second or two; on a machine that is far too busy half a
+/// minute, and one that is ended then only comes later.
+const ARRIVES: Duration = Duration::from_secs(45);
 
 /// The lives of one page.
 #[derive(Debug, Default)]
