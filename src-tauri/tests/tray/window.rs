@@ -66,6 +66,11 @@ fn a_window_sees_what_is_done_in_it_and_does_nothing_else() {
     fill(&window, "key-name", "ANTHROPIC_API_KEY");
     fill(&window, "key-secret", "made-up-by-a-test");
     window.press("Store");
+    until("a backend that nights may not ask yet", || {
+        said_of(&window, "anthropic").filter(|said| said.contains("Terms not agreed to"))
+    });
+    let providers = json!({"providers": ["anthropic"]});
+    assert_eq!(ask(&window, "backend accept", &providers), "done");
     until("a backend that can be used now", || {
         said_of(&window, "anthropic").filter(|said| said.contains("Ready"))
     });

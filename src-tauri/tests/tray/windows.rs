@@ -129,7 +129,7 @@ fn a_second_start_brings_a_window_to_the_front_and_where_it_was_told() {
     // Another place is another window, which comes to the front; so does this one again.
     again(&["--open", "review"]);
     until("the review in front", || {
-        (screen.active_window() == "Review – SkillOpt").then_some(())
+        (screen.active_window() == "Review of customer-letters – SkillOpt").then_some(())
     });
     assert!(screen.shows("Overview – SkillOpt"));
     let _ = window.run("location.hash = '#/night'");
@@ -144,7 +144,7 @@ fn a_second_start_brings_a_window_to_the_front_and_where_it_was_told() {
     again(&["--open", "overview"]);
     again(&["--open", "review"]);
     until("the review in front again", || {
-        (screen.active_window() == "Review – SkillOpt").then_some(())
+        (screen.active_window() == "Review of customer-letters – SkillOpt").then_some(())
     });
     assert_eq!(window.run("return window.kept"), json!("yes"));
     tray.click(&["Quit"]);
