@@ -132,13 +132,16 @@ async fn azure_is_asked_below_its_own_path_with_its_own_header() {
     }
 }
 
+/// What a server says at its paths, one after the other.
+type Says = Vec<(&'static str, Vec<Value>)>;
+
 #[tokio::test]
 async fn a_server_tells_how_much_its_model_reads_and_is_asked_for_it_once() {
     let models = |row: Value| json!({ "data": [row] });
     let plain = || models(json!({ "id": "stub-model" }));
     let ollama = || models(json!({ "id": "stub-model:latest", "owned_by": "library" }));
     let loaded = json!({ "models": [{ "name": "stub-model:latest", "context_length": 4096 }] });
-    let servers: [(&str, Vec<(&'static str, Vec<Value>)>, Option<u64>); 5] = [
+    let servers: [(&str, Says, Option<u64>); 5] = [
         (
             "vLLM",
             vec![(
