@@ -326,7 +326,7 @@ async fn every_failure_has_its_type_its_words_and_its_class() {
             Mode::Flood,
             "reply_unreadable",
             "longer than 32 MB",
-            temporary,
+            permanent,
             Scope::Call,
         ),
     ];

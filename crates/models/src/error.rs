@@ -101,7 +101,7 @@ pub enum CallError {
         /// Whether the request may have reached the model, and so may have been charged.
         sent: bool,
     },
-    /// A reply came that is not what was asked for, twice.
+    /// A reply came that is not what was asked for, once more after it was asked again where that can help.
     Unreadable {
         /// Why it cannot be read.
         reason: String,
@@ -273,7 +273,7 @@ impl CallError {
             | Self::DiskFull { .. }
             | Self::WaitingForAnswer { .. }
             | Self::Cancelled => Retry::Temporary,
-            // It was asked for twice: a model that cannot be read is not waited for.
+            // The same model is not waited for: it would answer alike.
             Self::SignInNeeded { .. }
             | Self::Unreadable { .. }
             | Self::Refused { .. }

@@ -389,7 +389,7 @@ pub(crate) const REGIONS: Choices = Choices {
     absent: &[],
 };
 
-/// The reference's modes (research §4.4). Its compatible mode is the backend openai_compatible here.
+/// The reference's modes (research §4.4).
 pub(crate) const AZURE_AUTHS: Choices = Choices {
     words: AzureAuth::WORDS,
     aliases: &[

@@ -212,6 +212,7 @@ mod tests {
             assert!(!is_on(&entry).unwrap());
         }
     }
+
     #[test]
     fn an_entry_whose_program_is_gone_names_this_one() {
         let folder = tempfile::tempdir().unwrap();

@@ -37,8 +37,7 @@ pub(super) fn look(context: &Context) -> Result<(Vec<Finding>, Harvest), Problem
     Ok((findings, within))
 }
 
-/// One agent's sessions. That an agent is not there is no fault of a machine. `old` are the sessions
-/// beyond the look-back.
+/// One agent's sessions. That an agent is not there is no fault of a machine.
 fn source(status: SourceStatus, places: &str) -> Finding {
     let subject = format!("sessions of {}", status.title);
     let detail = json!(status);

@@ -296,7 +296,7 @@ fn a_pause_ends_by_itself_and_is_never_shortened_by_another() {
 }
 
 #[test]
-fn events_are_ordered_and_read_from_a_place_on() {
+fn events_are_ordered_and_read_by_kind() {
     let home = Home::new();
     let store = home.store();
     let (_, night) = home.night(&store);
