@@ -276,8 +276,11 @@ async fn one_project(
             message: finding.message.clone(),
         },
         (None, Some((context, harvest))) => expected(&context, harvest).await,
-        // What could not be read is bad, and named above.
-        (None, None) => Expected::NothingNew,
+        // What could not be read is bad, and found first.
+        (None, None) => Expected::Fails {
+            code: String::new(),
+            message: String::new(),
+        },
     };
     let night = Tonight {
         project: None,

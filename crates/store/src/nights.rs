@@ -210,8 +210,8 @@ pub fn open(db: &Connection, project: &str, kind: Kind) -> Result<Option<Night>,
 /// How long after a night began another may still take its place: they are of one date.
 const ONE_NIGHT: SignedDuration = SignedDuration::from_hours(12);
 
-/// The nights whose place this one took: of the same project and kind, ended by hand or for what had changed
-/// within hours before this one began, with no night in between that came to an end of its own. Nothing was
+/// The nights whose place this one took: of the same project and kind, begun within half a day before this one,
+/// ended by hand or for what had changed, with no night in between that came to an end of its own. Nothing was
 /// decided from their answers.
 pub fn replaced_by(db: &Connection, night: i64) -> Result<Vec<i64>, Fault> {
     let mut statement = db.prepare_cached(

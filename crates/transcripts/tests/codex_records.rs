@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 use skillopt_core::agent::Agent;
-use skillopt_transcripts::{Author, Harvest, Reason, Scope};
+use skillopt_transcripts::{Harvest, Reason, Scope};
 
 #[path = "support/homes.rs"]
 mod homes;
 
-use homes::{Home, prompts, skipped};
+use homes::{Home, answers, prompts, skipped};
 
 const THREAD: &str = "01a22847-3db6-71d3-9c36-e48a42ef3d0f";
 
@@ -363,13 +363,7 @@ fn the_summary_of_a_long_conversation_is_no_answer() {
         ),
     ] {
         let harvest = one(&[vec![meta(THREAD, "")], lines.clone()].concat());
-        let answers: Vec<&str> = harvest.sessions[0]
-            .turns
-            .iter()
-            .filter(|turn| turn.author == Author::Assistant)
-            .map(|turn| turn.text.as_str())
-            .collect();
-        assert_eq!(answers, [expected], "{lines:#?}");
+        assert_eq!(answers(&harvest.sessions[0]), [expected], "{lines:#?}");
     }
 }
 

@@ -9,7 +9,7 @@ use skillopt_transcripts::{Author, Harvest, Reason};
 #[path = "support/homes.rs"]
 mod homes;
 
-use homes::{Home, joined, prompts, skipped, write};
+use homes::{Home, answers, joined, prompts, skipped, write};
 
 fn user(text: &str) -> String {
     let text = serde_json::to_string(text).unwrap();
@@ -163,13 +163,10 @@ fn what_stands_for_thoughts_is_no_answer() {
         typed("which word?"),
         said("The token is [REDACTED]"),
     ]);
-    let answers: Vec<&str> = harvest.sessions[0]
-        .turns
-        .iter()
-        .filter(|turn| turn.author == Author::Assistant)
-        .map(|turn| turn.text.as_str())
-        .collect();
-    assert_eq!(answers, ["Because.", "The token is [REDACTED]"]);
+    assert_eq!(
+        answers(&harvest.sessions[0]),
+        ["Because.", "The token is [REDACTED]"]
+    );
 }
 
 #[test]
@@ -181,13 +178,7 @@ fn what_a_command_sets_off_answers_no_prompt() {
         said("It is another one now."),
         typed("and now?"),
     ]);
-    let answers: Vec<&str> = harvest.sessions[0]
-        .turns
-        .iter()
-        .filter(|turn| turn.author == Author::Assistant)
-        .map(|turn| turn.text.as_str())
-        .collect();
-    assert_eq!(answers, ["Because."]);
+    assert_eq!(answers(&harvest.sessions[0]), ["Because."]);
 }
 
 #[test]

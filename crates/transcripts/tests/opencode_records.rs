@@ -11,7 +11,7 @@ mod homes;
 #[path = "support/opencode.rs"]
 mod opencode;
 
-use homes::{prompts, skipped, words, write};
+use homes::{answers, prompts, skipped, words, write};
 use opencode::{OpenCode, START, answered, message, said, session, text};
 
 fn left_out(harvest: &skillopt_transcripts::Harvest, reason: Reason) -> u64 {
@@ -148,13 +148,7 @@ fn what_the_program_wrote_is_nobodys_turn() {
         prompts(&harvest),
         [["fill the context", "look at this file"]]
     );
-    let answers: Vec<&str> = harvest.sessions[0]
-        .turns
-        .iter()
-        .filter(|turn| turn.author == Author::Assistant)
-        .map(|turn| turn.text.as_str())
-        .collect();
-    assert_eq!(answers, ["filled", "looked"]);
+    assert_eq!(answers(&harvest.sessions[0]), ["filled", "looked"]);
     assert_eq!(left_out(&harvest, Reason::Compaction), 2);
     assert_eq!(left_out(&harvest, Reason::Meta), 1);
 }

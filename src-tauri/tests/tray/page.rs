@@ -1,5 +1,7 @@
 //! The page of a window, whose process can end or hang on its own.
 
+use std::time::{Duration, Instant};
+
 use skillopt_tests::desktop::{Notifications, TrayHost, until};
 use skillopt_tests::processes::{below, has_ended, name, signal};
 use skillopt_tests::session::{Screen, Session};
@@ -80,10 +82,13 @@ fn a_page_that_hangs_before_it_is_there_is_loaded_in_another_process() {
     for _ in 0..9 {
         let screen = Screen::start();
         let mut app = person.start_on(&session, &screen, &["--open", "settings"]);
+        let end = Instant::now() + Duration::from_secs(90);
+        // Without a pause: it is stopped before it is there.
         let hangs = loop {
             if let Some(&page) = pages(app.0.id()).first() {
                 break page;
             }
+            assert!(Instant::now() < end, "no page was begun");
         };
         signal(hangs, "STOP");
         let is_too_late = || screen.shows("Settings – SkillOpt").then_some(true);

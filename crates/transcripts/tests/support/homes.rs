@@ -7,7 +7,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use skillopt_core::agent::Agent;
-use skillopt_transcripts::{Harvest, ProjectScope, Reason, Request, Scope, Session, harvest};
+use skillopt_transcripts::{
+    Author, Harvest, ProjectScope, Reason, Request, Scope, Session, harvest,
+};
 use tempfile::TempDir;
 
 /// A temporary home of both agents.
@@ -86,6 +88,15 @@ pub(crate) fn prompts(harvest: &Harvest) -> Vec<Vec<&str>> {
 pub(crate) fn words(session: &Session) -> Vec<&str> {
     session
         .human_turns()
+        .map(|turn| turn.text.as_str())
+        .collect()
+}
+
+/// What the agent answered in it.
+pub(crate) fn answers(session: &Session) -> Vec<&str> {
+    let turns = session.turns.iter();
+    turns
+        .filter(|turn| turn.author == Author::Assistant)
         .map(|turn| turn.text.as_str())
         .collect()
 }
