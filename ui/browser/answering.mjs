@@ -9,14 +9,15 @@ const focused = (page) => page.evaluate(() => document.activeElement?.textConten
 
 async function agreesToTermsWhereNightsAreSetUp(chrome, url) {
   for (const [language, words] of [
-    ['en', { not: 'Terms not agreed to', agree: 'I agree that nights ask claude by themselves', agreed: 'You have agreed.', see: 'See what to agree to', ready: 'Ready' }],
-    ['zh', { not: '尚未同意条款', agree: '我同意夜间运行自行向 claude 提问', agreed: '你已同意。', see: '查看需要同意的内容', ready: '就绪' }],
+    ['en', { about: 'Nights run Claude Code by themselves', not: 'Terms not agreed to', agree: 'I agree that nights ask claude by themselves', agreed: 'You have agreed.', see: 'See what to agree to', ready: 'Ready' }],
+    ['zh', { about: '夜间运行会自行启动 Claude Code', not: '尚未同意条款', agree: '我同意夜间运行自行向 claude 提问', agreed: '你已同意。', see: '查看需要同意的内容', ready: '就绪' }],
   ]) {
     const { page, close } = await open(chrome, url, { route: '#/settings', data: 'unagreed', language });
     await settled(page);
     const row = page.locator('.backend', { hasText: /^claude/ });
     await shows(page, '.backend .chip', words.not);
     assert.doesNotMatch(await row.innerText(), new RegExp(words.ready));
+    assert.match(await row.innerText(), new RegExp(words.about));
     await accessible(page, `terms in the settings, ${language}`);
     await row.getByRole('button', { name: words.agree }).click();
     await page.waitForFunction((text) => document.activeElement?.textContent === text, words.agreed);
@@ -84,12 +85,15 @@ async function testsEachModelOfABackend(chrome, url) {
   const row = page.locator('.backend', { hasText: /^claude/ });
   await shows(page, '.backend', 'Works: haiku in 1.8 s');
   const said = (await row.innerText()).replace(/\s+/g, ' ');
-  assert.match(said, /haiku: does the tasks 31 tokens in, 1 out · \$0\.0002 estimate/);
-  assert.match(said, /Works: sonnet in 1\.8 s sonnet: proposes, judges/);
+  assert.match(said, /Works: haiku in 1\.8 s does the tasks 31 tokens in, 1 out · \$0\.0002 estimate/);
+  assert.match(said, /Works: sonnet in 1\.8 s proposes, judges/);
   // A person answers in their own time, and it is not said that it works in no time.
   await page.getByRole('button', { name: 'Test handoff' }).click();
   await shows(page, '.backend', 'A person answers, so nothing was asked');
   await accessible(page, 'a backend that was tested');
+  // With other settings it would come to something else.
+  await page.getByLabel('Who answers', { exact: true }).selectOption('anthropic');
+  await gone(page, '.backend', 'Works: haiku in 1.8 s');
   await close();
 
   const half = await open(chrome, url, { route: '#/settings', data: 'half' });
@@ -126,21 +130,55 @@ async function removesAKeyOnlyWhenAsked(chrome, url) {
   await close();
 }
 
+/** Whether the middle of an element is seen, and nothing lies over it. */
+const inSight = (locator) =>
+  locator.evaluate((node) => {
+    const { left, top, width, height } = node.getBoundingClientRect();
+    return node.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+  });
+
 async function showsAndEndsATestOfSomeRules(chrome, url) {
   const { page, close } = await open(chrome, url, { route: '#/review/20261129-031702', data: 'testing' });
   await settled(page);
-  await page.getByLabel('Take rule 2').uncheck();
+  const second = page.getByLabel('Take rule 2');
+  await second.uncheck();
+  await shows(page, '.note', 'Adopt 2 of 3 rules. The gate has not seen this choice of rules.');
   await page.getByRole('button', { name: 'Test it first' }).click();
   const under = page.getByRole('group', { name: 'Testing on the held-out tasks' });
   await under.waitFor();
   await shows(page, '.note', '7 of 12 calls');
   assert.match((await under.innerText()).replace(/\s+/g, ' '), /29\.5K tokens · \$0\.0668 estimate/);
   assert.deepEqual(await under.getByRole('progressbar').evaluate((node) => [node.value, node.max]), [7, 12]);
+  // The rules are far below the top of the page, where nobody scrolls to because of a button.
+  assert.ok(await inSight(under.getByRole('button', { name: 'End the test' })), 'how to end it is in sight');
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('aria-label')), 'Testing on the held-out tasks');
+  assert.ok(await second.isDisabled(), 'the choice that is tested stays');
   await accessible(page, 'a test that runs');
   await under.getByRole('button', { name: 'End the test' }).click();
   await shows(page, '[role=alert]', 'The test was ended. Nothing was adopted');
   await under.waitFor({ state: 'detached' });
   assert.ok(await page.getByRole('button', { name: 'Test it first' }).isEnabled());
+  // What was said of one choice is not said of another.
+  await page.getByLabel('Take rule 1').uncheck();
+  await gone(page, '[role=alert]', 'The test was ended.');
+  await close();
+}
+
+async function findsATestThatWasBegunEarlier(chrome, url) {
+  const { page, close } = await open(chrome, url, { route: '#/review/20261129-031702', data: 'tested-elsewhere' });
+  await settled(page);
+  await shows(page, '.note', '7 of 12 calls');
+  assert.ok(await page.getByRole('button', { name: 'Adopt', exact: true }).isDisabled());
+  assert.ok(await page.getByLabel('Take rule 1').isDisabled());
+  await page.getByRole('button', { name: 'End the test' }).click();
+  await page.getByRole('group', { name: 'Testing on the held-out tasks' }).waitFor({ state: 'detached' });
+  await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
+  assert.ok(await page.getByRole('button', { name: 'Adopt', exact: true }).isEnabled());
+  // Among the nights it is ended by the same words.
+  await page.goto(`${url}?data=tested-elsewhere&again#/night/45`);
+  await settled(page);
+  await page.getByRole('button', { name: 'End the test' }).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'End this night' }).count(), 0);
   await close();
 }
 
@@ -150,7 +188,7 @@ async function saysWhatANightWasThatIsNone(chrome, url) {
   await shows(page, 'h1', 'webshop · Test of some rules 38');
   await shows(page, 'nav a', 'Test of some rules 38');
   await shows(page, 'nav a[aria-current]', 'Not better');
-  await shows(page, 'nav a', 'Rehearsal 37');
+  await shows(page, 'nav a', 'Dry run 37');
   await shows(page, '.reason', 'The chosen rules alone are not better on the held-out tasks.');
   await shows(page, '.main section', 'No better: the same on 6 held-out tasks. 0.42 → 0.42');
   await page.getByRole('button', { name: 'Deploy the checkout package' }).click();
@@ -191,13 +229,18 @@ async function saysWhatMoneyIsInAndThatItIsAnEstimate(chrome, url) {
   await settled(page);
   await shows(page, 'article[aria-label=release-notes] dd', '12.33 requests of the plan');
   assert.equal(await page.locator('article[aria-label=webshop]', { hasText: 'of the plan' }).count(), 0);
-  // A number can be opened.
-  await page.getByRole('link', { name: '$3.97 in 12 nights' }).click();
-  await shows(page, 'h1', 'release-notes · Night 43');
   await page.goto(page.url().replace(/#.*/, '#/night/43'));
   await settled(page);
   await shows(page, '.facts', '2 requests of the plan');
   await close();
+  // A limit says what it is in.
+  for (const [data, currency] of [['usual', 'USD'], ['euro', 'EUR']]) {
+    const limits = await open(chrome, url, { route: '#/settings', data });
+    await settled(limits.page);
+    await limits.page.getByLabel('Most a night may cost (0: no limit)', { exact: true }).waitFor();
+    await shows(limits.page, '.amount', currency);
+    await limits.close();
+  }
 }
 
 async function drawsTheFirstDecisionsWithTheirMarks(chrome, url) {
@@ -238,6 +281,7 @@ export async function answering(chrome, url) {
     testsEachModelOfABackend,
     removesAKeyOnlyWhenAsked,
     showsAndEndsATestOfSomeRules,
+    findsATestThatWasBegunEarlier,
     saysWhatANightWasThatIsNone,
     namesTheProjectInTheTitle,
     saysWhatMoneyIsInAndThatItIsAnEstimate,

@@ -24,6 +24,13 @@ async function choosesBeforeAnythingIsWritten(chrome, url) {
     assert.ok(await next.isDisabled(), String(name));
     await shows(page, '#missing', 'cannot answer yet');
   }
+  // A key that is there answers what a test said before.
+  await page.getByRole('radio', { name: /^minimax/ }).check();
+  await page.getByRole('button', { name: 'Test minimax' }).click();
+  await shows(page, '[role=alert]', 'MINIMAX_API_KEY is not set');
+  await page.getByLabel('Key for minimax').fill('a key');
+  await page.getByRole('button', { name: 'Store' }).click();
+  await page.locator('[role=alert]', { hasText: 'MINIMAX_API_KEY is not set' }).waitFor({ state: 'detached' });
   // What needs nothing says that it is no model.
   assert.match(await page.locator('label:has(input[value=mock])').innerText(), /^mock\s+Simulation/);
   assert.match(await page.locator('label:has(input[value=handoff])').innerText(), /^handoff\s+You answer/);

@@ -79,12 +79,14 @@ async function findsAProjectThatMoved(chrome, url) {
 
 async function showsWhatWasFoundOfEachAgent(chrome, url) {
   for (const [language, words] of [
-    ['en', ['48 sessions of this project', '164 sessions: This session belongs to another project.', 'It deletes sessions after 30 days.', 'Its folders hold no session.', 'Not on this computer: Cursor', 'In the newest 3 sessions of Codex no word of a person was found', 'Types of records not known: response_item/whisper (version 0.199.0) ×12']],
-    ['zh', ['本项目 48 个会话', '164 个会话：这个会话属于另一个项目。', '它会在 30 天后删除会话。', '它的文件夹中没有会话。', '这台电脑上没有：Cursor', 'Codex 最新的 3 个会话中没有找到人说的话', '不认识的记录类型：response_item/whisper（版本 0.199.0） ×12']],
+    ['en', ['48 sessions of this project', '164 sessions: This session belongs to another project.', 'It deletes sessions after 30 days.', 'Its folders hold no session.', 'Not on this computer: Cursor', 'In the newest 3 sessions of Codex no word of a person was found', 'Types of records not known: forecast (version 2.1.9) ×3']],
+    ['zh', ['本项目 48 个会话', '164 个会话：这个会话属于另一个项目。', '它会在 30 天后删除会话。', '它的文件夹中没有会话。', '这台电脑上没有：Cursor', 'Codex 最新的 3 个会话中没有找到人说的话', '不认识的记录类型：forecast（版本 2.1.9） ×3']],
   ]) {
     const { page, close } = await open(chrome, url, { route: '#/project/p-7f3a91c2', language });
     await settled(page);
     for (const text of words) await shows(page, '.found', text);
+    // What the warning names is not said once more below it.
+    assert.equal((await page.locator('.found').innerText()).split('response_item/whisper').length - 1, 1);
     // The records inside sessions are not told here.
     assert.equal(await page.locator('.found', { hasText: 'Bookkeeping' }).count(), 0);
     const second = page.locator('.found li', { hasText: '/home/ana/work/.claude/projects' });
@@ -145,7 +147,7 @@ async function warnsOfAChangedFormatInItsLanguage(chrome, url) {
 async function findsSessionsWhereNothingCanBeEstimated(chrome, url) {
   const { page, close } = await open(chrome, url, { route: '#/project/p-7f3a91c2', data: 'no-estimate' });
   await settled(page);
-  await shows(page, '[role=alert]', 'The skill cannot be read.');
+  await shows(page, '[role=alert]', 'The skill is not UTF-8 text.');
   await shows(page, '.found', '48 sessions of this project');
   await close();
 }

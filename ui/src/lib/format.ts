@@ -29,12 +29,12 @@ export function score(value: number | null | undefined): string {
   return value === null || value === undefined ? '–' : value.toFixed(2);
 }
 
-/** Millionths of a currency: a code of three letters, or whatever the user's table of prices calls it. */
+/** Millionths of a currency: a code of three letters, whatever the user's table of prices calls it, or empty when it is not known. */
 export function money(micros: number, locale: string, currency: string): string {
   const amount = micros / 1e6;
   const digits = { minimumFractionDigits: 2, maximumFractionDigits: amount !== 0 && Math.abs(amount) < 0.1 ? 4 : 2 };
   if (/^[A-Za-z]{3}$/.test(currency)) return numbers(locale, { style: 'currency', currency, ...digits }).format(amount);
-  return `${numbers(locale, digits).format(amount)} ${currency}`;
+  return `${numbers(locale, digits).format(amount)} ${currency}`.trimEnd();
 }
 
 /** Thousandths of requests, without zeros behind them. */

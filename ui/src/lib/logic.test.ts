@@ -5,6 +5,7 @@ import page from '../../../docs/errors.md?raw';
 import settingsPage from '../../../docs/settings.md?raw';
 import catalogue from '../../../crates/models/src/catalogue.rs?raw';
 import miner from '../../../crates/sleep/src/mine.rs?raw';
+import providers from '../../../crates/models/src/terms.rs?raw';
 import reasons from '../../../crates/transcripts/src/reason.rs?raw';
 
 import type { Rule, StageRow, TargetReport } from '../backend';
@@ -24,6 +25,7 @@ import { parts, partsByKind } from './shared';
 import { en, type Strings } from './strings/en';
 import { zh } from './strings/zh';
 import { stageInWords } from './stage';
+import { termsInWords } from './terms';
 import { verdict } from './verdict';
 import { inWords } from './why';
 
@@ -71,6 +73,7 @@ describe('numbers and times', () => {
     expect(money(412_600, 'en-US', 'EUR')).toBe('€0.41');
     // Whatever a table of prices calls it.
     expect(money(412_600, 'en-US', 'CREDITS')).toBe('0.41 CREDITS');
+    expect(money(412_600, 'en-US', '')).toBe('0.41');
     expect(requests(12_330, 'en-US')).toBe('12.33');
   });
   it('know the month on the clock of this computer', () => {
@@ -213,6 +216,7 @@ describe('words', () => {
       ...own,
       night: { ...words.night, endedAs: null },
       backend: { ...words.backend, about: null },
+      terms: { ...words.terms, about: null, ofServer: null },
       deletion: { ...words.deletion, note: null },
       settings: { ...words.settings, subject: null },
     });
@@ -263,6 +267,20 @@ describe('words', () => {
     expect(named.length).toBeGreaterThan(12);
     expect(Object.keys(zh.backend.about).sort()).toEqual(named.sort());
   });
+  it('say the terms of every provider, and of no other', () => {
+    const programs = [...providers.matchAll(/&(\w+)::ABOUT,/g)].map(([, name]) => name!);
+    const hosts = [...providers.matchAll(/^ +"([a-z.]+)" => [A-Z]+,$/gm)].map(([, name]) => name!);
+    const ends = [...providers.matchAll(/name\.ends_with\("([a-z.]+)"\)/g)].map(([, name]) => name!);
+    expect([programs.length, hosts.length, ends.length]).toEqual([6, 3, 1]);
+    expect(Object.keys(zh.terms.about).sort()).toEqual([...programs, ...hosts, ...ends].sort());
+    const said = (provider: string): string => termsInWords({ provider, about: 'As the engine says.' }, zh.terms);
+    expect(said('codex')).toContain('OpenAI 对所登录账户的条款');
+    expect(said('openai_compatible:api.openai.com')).toContain('OpenAI 账户的协议');
+    expect(said('azure_openai:me.openai.azure.com')).toContain('Azure');
+    expect(said('openai_compatible:models.example.org:8443')).toContain('向 models.example.org:8443 发送请求');
+    expect(said('made_later')).toBe('As the engine says.');
+    expect(termsInWords({ provider: 'anthropic:api.anthropic.com', about: 'As the engine says.' }, en.terms)).toBe('As the engine says.');
+  });
   it('say why a request cannot be replayed, whatever the reason', () => {
     const named = [...miner.matchAll(/=> "((?:needs|no|too) [a-z]+)"/g)].map(([, words]) => words!);
     expect(named.length).toBe(4);
@@ -275,6 +293,12 @@ describe('words', () => {
     expect(Object.keys(zh.problem).sort()).toEqual([...codes, 'file_io', 'file_permission'].sort());
     const titles = Object.values(zh.problem);
     expect(titles.filter((title) => !/\p{Script=Han}/u.test(title ?? ''))).toEqual([]);
+  });
+  it('of invented problems are those of real ones', () => {
+    const sources = Object.values(import.meta.glob('../backend/memory/*.ts', { query: '?raw', import: 'default', eager: true })).join('\n');
+    const used = [...sources.matchAll(/problem\(\s*'([a-z_]+)'|code: '([a-z_]+)'[^}]*retry:/g)].map(([, called, written]) => called ?? written!);
+    expect(used.length).toBeGreaterThan(20);
+    expect(used.filter((code) => zh.problem[code] === undefined)).toEqual([]);
   });
   it('say why a night waits', () => {
     const now = new Date();

@@ -7,6 +7,9 @@ export function setting(rows: SettingRow[], key: string): JsonValue | undefined 
   return rows.find((row) => row.key === key)?.value;
 }
 
+/** The one that is in the currency of the prices, which stands beside its field. */
+export const LIMIT_OF_MONEY = 'spends.max_cost_per_night';
+
 /** Settings whose label says what the engine's sentence says. */
 const SAID_BY_THEIR_LABEL = new Set([
   'changes.skill',
@@ -17,7 +20,7 @@ const SAID_BY_THEIR_LABEL = new Set([
   'spends.max_calls_per_night',
   'spends.max_minutes_per_night',
   'spends.max_tokens_per_night',
-  'spends.max_cost_per_night',
+  LIMIT_OF_MONEY,
 ]);
 
 /** Whether the engine's sentence on a setting would only repeat its label, or name words that are called otherwise here. */

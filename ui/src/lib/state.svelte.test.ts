@@ -1,9 +1,10 @@
-import { cleanup, render } from '@testing-library/svelte';
+import { cleanup, fireEvent, render, screen } from '@testing-library/svelte';
 import { tick } from 'svelte';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 import { useBackend, type Changed, type CommandName, type Input, type Output, type SupervisorState } from '../backend';
 import { MemoryBackend } from '../backend/memory';
+import KeptKey from '../parts/KeptKey.svelte';
 import FirstRun from '../screens/FirstRun.svelte';
 import Handoff from '../screens/Handoff.svelte';
 import Overview from '../screens/Overview.svelte';
@@ -217,4 +218,57 @@ it('takes files that were let go over the window as the answers they are named b
   expect(said).toContain('holiday 0.md is not named by one of these questions.');
   expect(said).toContain('Nor are 35 other files.');
   expect(said).not.toContain('holiday 5.md');
+});
+
+it('keeps the currency it knew when where everything stands cannot be asked', async () => {
+  engine.change = (state) => Object.assign(state, { currency: 'EUR' });
+  engine.changed('everything');
+  await vi.advanceTimersByTimeAsync(0);
+  expect(happenings.money(412_600, 'en-US')).toBe('€0.41');
+  // Neither a failure nor prices that cannot be read say that it is another one.
+  engine.change = () => {
+    throw new Error('The database is busy.');
+  };
+  engine.changed('everything');
+  await vi.advanceTimersByTimeAsync(0);
+  expect(happenings.supervisor).toBeNull();
+  expect(happenings.money(412_600, 'en-US')).toBe('€0.41');
+  engine.change = (state) => Object.assign(state, { currency: '' });
+  engine.changed('everything');
+  await vi.advanceTimersByTimeAsync(0);
+  expect(happenings.money(412_600, 'en-US')).toBe('€0.41');
+});
+
+it('takes no result of a backend that is not the one chosen any more', async () => {
+  const { container } = render(FirstRun);
+  await vi.advanceTimersByTimeAsync(REST);
+  for (let step = 0; step < 2; step += 1) {
+    await fireEvent.click(screen.getByRole('button', { name: 'Next' }));
+    await vi.advanceTimersByTimeAsync(0);
+  }
+  const next = (): HTMLButtonElement => container.querySelector<HTMLButtonElement>('button[aria-describedby=missing], button.primary')!;
+  await fireEvent.click(screen.getByRole('radio', { name: /^anthropic/ }));
+  const call = engine.call.bind(engine);
+  let answer = (): void => undefined;
+  vi.spyOn(engine, 'call').mockImplementation(async (command, input) => {
+    if (command === 'backend test') await new Promise<void>((go) => (answer = go));
+    return call(command, input);
+  });
+  await fireEvent.click(screen.getByRole('button', { name: 'Test anthropic' }));
+  await fireEvent.click(screen.getByRole('radio', { name: /^codex/ }));
+  expect(next().disabled).toBe(true);
+  answer();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(screen.queryByText(/^Works/)).toBeNull();
+  expect(next().disabled, 'codex is signed out').toBe(true);
+});
+
+it('leaves the focus at a key that could not be removed', async () => {
+  const { container } = render(KeptKey, { name: 'EXAMPLE_KEY', onremove: () => Promise.resolve() });
+  await fireEvent.click(screen.getByRole('button', { name: 'Remove EXAMPLE_KEY' }));
+  await vi.advanceTimersByTimeAsync(0);
+  screen.getByRole('button', { name: 'Remove the key' }).focus();
+  await fireEvent.submit(container.querySelector('form')!);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Remove EXAMPLE_KEY' }));
 });

@@ -79,6 +79,8 @@ function standing(state: SupervisorState | null): string {
 
 class Happenings {
   supervisor = $state.raw<SupervisorState | null>(null);
+  /** What all prices are in, as it was last known; empty as long as it is not. */
+  currency = $state('');
   toast = $state.raw<Toast | null>(null);
   now = $state(new Date());
   private leaving: ReturnType<typeof setTimeout> | undefined;
@@ -170,7 +172,9 @@ class Happenings {
     const mine = (this.asked += 1);
     // What is wrong is said where it is asked for; here there is only nothing to add.
     const state = await backend().call('status', {}).catch(() => null);
-    if (mine === this.asked) this.supervisor = state;
+    if (mine !== this.asked) return;
+    this.supervisor = state;
+    this.currency = state?.currency || this.currency;
   }
 
   /** Says what just happened, for a while. */
@@ -180,9 +184,9 @@ class Happenings {
     this.leaving = setTimeout(() => (this.toast = null), undo ? 20_000 : 6_000);
   }
 
-  /** Millionths of the currency that all prices are in: dollars, as long as nothing else is known. */
+  /** Millionths of the currency that all prices are in: the bare number, as long as that is not known. */
   money(micros: number, locale: string): string {
-    return money(micros, locale, this.supervisor?.currency || 'USD');
+    return money(micros, locale, this.currency);
   }
 
   dismiss(): void {

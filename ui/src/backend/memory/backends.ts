@@ -10,7 +10,7 @@ export const BACKENDS: BackendRow[] = ([
     sides: [],
     model: '',
     address: '',
-    problem: problem('endpoint_missing', 'No model server is named.', 'Set models.endpoint to its address.'),
+    problem: problem('endpoint_invalid', 'No model server is named.', 'Set models.endpoint to its address.'),
   },
   { name: 'anthropic', about: "Anthropic's Messages API with a key, by default that of ANTHROPIC_API_KEY.", sides: [], model: 'claude-haiku-4-5', address: 'https://api.anthropic.com', problem: null },
   { name: 'claude', about: 'Claude Code as you are signed in to it, or with a key.', sides: ['target', 'optimizer', 'judge'], model: 'haiku', address: '/usr/bin/claude', problem: null },

@@ -25,7 +25,7 @@ export const SOURCES: Preview['sources'] = [
       { agent: 'claude', reason: 'other_project', unit: 'session', sentence: 'This session belongs to another project.', count: 164 },
       { agent: 'claude', reason: 'bookkeeping', unit: 'record', sentence: "Bookkeeping of the agent's program.", count: 9120 },
     ],
-    unknown_records: [],
+    unknown_records: [{ type: 'forecast', version: '2.1.9', count: 3 }],
     retention: { policy: 'deletes', days: 30, setting: null },
     warning: null,
   },

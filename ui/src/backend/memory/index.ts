@@ -21,7 +21,7 @@ import {
 import { monthOf } from '../../lib/format';
 import { BACKENDS } from './backends';
 import { DIAGNOSIS, found, NOTES, preview, REPORT, SOURCES, STATUS } from './computer';
-import { nights, running, RUNNING, shownNight } from './nights';
+import { nights, PUT_OFF, running, RUNNING, shownNight, UNAGREED } from './nights';
 import { problem } from './problem';
 import { ago, decision, delta, hostile, many, PROJECTS, SPEND, stale, twoDocuments, usual } from './proposals';
 import { InventedSettings } from './settings';
@@ -72,7 +72,7 @@ export class MemoryBackend implements Backend {
   /** Ends the test that runs in the data `testing`. */
   private endTest: (() => void) | null = null;
 
-  /** `data`: `usual`, `empty`, `many`, `hostile`, `broken`, `two-documents` of one proposal, `stale`, `running` for a night that runs, `testing` for a test of rules that does not end, `unagreed` to no terms, `half` of a backend answering, `euro` for prices in euros, `gone` for a project whose folder is not there, `drifted` for an agent whose format has changed, or `no-estimate` for a night that cannot be estimated. */
+  /** `data`: `usual`, `empty`, `many`, `hostile`, `broken`, `two-documents` of one proposal, `stale`, `running` for a night that runs, `testing` for a test of rules that does not end, `tested-elsewhere` for one that was begun before, `unagreed` to no terms, `half` of a backend answering, `euro` for prices in euros, `gone` for a project whose folder is not there, `drifted` for an agent whose format has changed, or `no-estimate` for a night that cannot be estimated. */
   constructor(private readonly data: string) {
     const none = data === 'empty';
     // Whoever has nights has agreed that they ask.
@@ -87,6 +87,9 @@ export class MemoryBackend implements Backend {
         ];
     this.nights = none ? [] : nights();
     if (data === 'running') this.nights.unshift(running());
+    // One was begun before this page was opened.
+    if (data === 'tested-elsewhere') this.nights.unshift(underway());
+    if (data === 'unagreed') for (const night of this.nights) if (night.outcome === 'deferred') night.reason = UNAGREED;
     this.questions = {
       folder: '/home/ana/.local/share/skillopt/handoff/p-1b88e0d4',
       answers: '/home/ana/.local/share/skillopt/handoff/p-1b88e0d4/answers',
@@ -110,7 +113,7 @@ export class MemoryBackend implements Backend {
     // Never at once, as over the real bridge.
     await Promise.resolve();
     const handler = this.handlers[command] as ((input: Input<C>) => Output<C> | Promise<Output<C>>) | undefined;
-    if (!handler) throw problem('not_in_browser', `The invented data has no "${command}".`, '');
+    if (!handler) throw problem('command_refused', `The invented data has no "${command}".`, '');
     if (this.data === 'broken') {
       throw problem('database_corrupt', 'The database is damaged.', '`skillopt data restore --yes` puts it aside and goes on from the newest copy.');
     }
@@ -161,7 +164,7 @@ export class MemoryBackend implements Backend {
           due: waits,
           catching_up: false,
           requested: false,
-          waits: waits ? [{ why: 'put_off', until: ALLOWED_AGAIN, reason: 'Codex allows no more for now.' }] : [],
+          waits: waits ? [{ why: 'put_off', until: ALLOWED_AGAIN, reason: this.data === 'unagreed' ? UNAGREED : PUT_OFF }] : [],
           unknown: waits ? ['network'] : [],
           running:
             this.data === 'running' && index === 0
@@ -455,7 +458,7 @@ export class MemoryBackend implements Backend {
       const [target, ...others] = row?.sides ?? [];
       const silent = row?.problem || backend === 'handoff' ? { trial: null, problem: row?.problem ?? null, address: this.questions.folder } : {};
       const tested = [answered(row?.model ?? '', target ? [target] : [], silent)];
-      const gone = problem('model_unknown', 'claude does not know the model "sonnet".', 'Set models.optimizer_model to one it knows.');
+      const gone = problem('model_unavailable', 'claude does not know the model "sonnet".', 'Set models.optimizer_model to one it knows.');
       if (others.length > 0) tested.push(answered('sonnet', others, this.data === 'half' ? { trial: null, problem: gone } : {}));
       return { works: tested.every((one) => one.problem === null), tested };
     },
@@ -494,7 +497,7 @@ export class MemoryBackend implements Backend {
     },
     'sleep status': ({ project }) => ({ ...STATUS, project: project ?? '', upcoming: this.runs(project ?? '').map((at) => ({ at, words: at })) }),
     'sleep dry-run': ({ project }) => {
-      if (this.data === 'no-estimate') throw problem('skill_unreadable', 'The skill cannot be read.', 'Look at the file.');
+      if (this.data === 'no-estimate') throw problem('document_not_text', 'The skill is not UTF-8 text.', 'Save it as UTF-8; nothing was changed.');
       return preview(project ?? '');
     },
     'sleep harvest': () => ({ digests: null, sessions: [], skipped: [], sources: SOURCES, notes: [], output: null }),

@@ -7,6 +7,10 @@ import { ofTest, trials } from './trials';
 /** The night that runs in the data `running`. */
 export const RUNNING = 44;
 
+/** Why the night of the infrastructure was put off, and why in the data `unagreed`. */
+export const PUT_OFF = 'Codex allows no more for now.';
+export const UNAGREED = 'claude is asked at night without anybody there, which needs your agreement.';
+
 /** The nights of all projects, the newest first. */
 export function nights(): NightRow[] {
   const night = (id: number, project: { id: string }, hours: number, outcome: NightRow['outcome'], reason: string, score: number | null, minutes = 6): NightRow => ({
@@ -28,7 +32,7 @@ export function nights(): NightRow[] {
   return [
     night(43, PROJECTS.notes, 3.9, 'waiting_for_answers', '3 questions wait for an answer.', 0.67),
     night(42, PROJECTS.shop, 4, 'proposed', 'Better on 5 of 6 held-out tasks; review it.', 0.75),
-    night(41, PROJECTS.infra, 28, 'deferred', 'Codex allows no more for now; the night goes on later.', 0.73),
+    night(41, PROJECTS.infra, 28, 'deferred', PUT_OFF, 0.73),
     night(40, PROJECTS.notes, 28, 'nothing_to_do', '4 new sessions, none with a task that can be judged.', null, 1),
     ...trials(),
     ...shop,
@@ -75,7 +79,7 @@ export function shownNight(row: NightRow, proposals: ProposalShown[], events: bo
       night_id: row.id,
       problem:
         row.outcome === 'deferred' && !agreed
-          ? problem('terms_not_accepted', 'claude is asked at night without anybody there, which needs your agreement.', 'Agree once with `skillopt backend accept claude`.')
+          ? problem('terms_not_accepted', UNAGREED, 'Agree once with `skillopt backend accept claude`.')
           : null,
       reason: row.reason,
       outcome: row.outcome ?? 'failed',

@@ -1,8 +1,8 @@
-/** Invented tests of chosen rules and rehearsals. */
+/** Invented tests of chosen rules and dry runs. */
 import type { NightRow, NightShown, ProposalShown, TestedBackend } from '../generated';
 import { ago, decision, delta, PROJECTS } from './proposals';
 
-/** The test that runs in the data `testing`. */
+/** The test that runs in the data `testing` and `tested-elsewhere`. */
 export const UNDERWAY = 45;
 
 const row = (id: number, kind: NightRow['kind'], hours: number, outcome: NightRow['outcome']): NightRow => ({
@@ -19,7 +19,7 @@ const row = (id: number, kind: NightRow['kind'], hours: number, outcome: NightRo
   score: null,
 });
 
-/** A test that no rule was better in, and a rehearsal. */
+/** A test that no rule was better in, and a dry run. */
 export const trials = (): NightRow[] => [row(38, 'revalidation', 27, 'not_improved'), row(37, 'dry_run', 27.5, 'nothing_to_do')];
 
 export const underway = (): NightRow => row(UNDERWAY, 'revalidation', 0, null);

@@ -42,7 +42,7 @@ const found: Strings['check']['found'] = {
     '还没有登记任何项目。',
     '请在项目的文件夹中运行 `skillopt sleep run`，或用 `skillopt project add` 添加；`skillopt project find` 会列出智能体用过的文件夹。',
   ),
-  documents_found: by<unknown[]>((documents) => [`有 ${documents.length} 份文件可以改进。`, '']),
+  documents_found: by<unknown[]>((documents) => [`有 ${documents.length} 份文档可以改进。`, '']),
   servers_found: by<{ name: string; endpoint: string; models: string[] }[]>((servers) => [
     `${servers.map(({ name, endpoint, models }) => `${name} 在 ${endpoint} 应答，${models.length === 0 ? '没有模型' : models.length === 1 ? `有模型 ${models[0]}` : `有 ${models.length} 个模型`}`).join('；')}。`,
     '',

@@ -107,7 +107,6 @@ export const en = {
       `Held-out score over ${many(nights, 'night', 'nights')}: from ${from} to ${to}`,
     trendNone: 'no scores yet',
     spend: 'This month',
-    openNights: 'Open its nights',
     spendOf: (spent: string, nights: number): string => `${spent} in ${many(nights, 'night', 'nights')}`,
     nothingSpent: (nights: number): string => `${many(nights, 'night', 'nights')}, nothing spent`,
     spendCap: (cap: string): string => `at most ${cap} a night`,
@@ -163,7 +162,6 @@ export const en = {
     cost: (money: string, calls: number): string => `${money}, ${many(calls, 'call', 'calls')}`,
     costLabel: 'The night cost',
     adopt: 'Adopt',
-    adoptSome: (count: number, of: number): string => `Adopt ${count} of ${of} rules`,
     reject: 'Reject',
     undo: 'Undo adoption',
     undoReject: 'Undo rejection',
@@ -181,7 +179,7 @@ export const en = {
     changed: 'The file has changed since this was proposed. It cannot be adopted; the next night looks at it again.',
     everywhere: (path: string): string => `${path} is read in all your projects, not only in this one.`,
     team: 'Under version control: the change is everyone’s once you commit it. Nothing is committed for you.',
-    subset: 'The gate has not seen this choice of rules.',
+    subset: (count: number, of: number): string => `Adopt ${count} of ${of} rules. The gate has not seen this choice of rules.`,
     validate: 'Test it first',
     validating: 'Testing on the held-out tasks…',
     adoptUntested: 'Adopt untested',
@@ -426,7 +424,7 @@ export const en = {
     'spends.max_calls_per_night': 'Calls per night',
     'spends.max_minutes_per_night': 'Minutes per night',
     'spends.max_tokens_per_night': 'Tokens per night',
-    'spends.max_cost_per_night': 'Money per night (0: no limit)',
+    'spends.max_cost_per_night': 'Most a night may cost (0: no limit)',
     'desktop.notifications': 'Notifications',
     'desktop.language': 'Language',
     'desktop.silent_hours': 'Hours without notifications',
@@ -517,13 +515,16 @@ export const en = {
     about: {} as Record<string, string | undefined>,
   },
   terms: {
-    title: 'To be agreed to',
     notAgreed: 'Terms not agreed to',
     needed: 'Nights do not ask it by themselves before you agree.',
     agree: (provider: string): string => `I agree that nights ask ${provider} by themselves`,
     agreed: 'You have agreed.',
     show: 'Its terms',
     see: 'See what to agree to',
+    /** What nights do there and who decides about it, by program or server; the engine's own sentence is English and needs none. */
+    about: {} as Record<string, string | undefined>,
+    /** The same of a server nobody knows. */
+    ofServer: null as ((host: string) => string) | null,
     side: { target: 'does the tasks', optimizer: 'proposes', judge: 'judges' } as Record<string, string | undefined>,
   },
   /** What a test of a backend came to. */
@@ -539,7 +540,7 @@ export const en = {
   money: {
     estimateText: 'Tokens that were counted, at the prices of your own table, else list prices. What the provider bills may differ.',
     requests: (count: string, one: boolean): string => `${count} ${one ? 'request' : 'requests'} of the plan`,
-    requestsLabel: 'Billed apart',
+    requestsLabel: 'Counted apart',
   },
   /** A test of chosen rules, while it runs and afterwards. */
   trial: {
@@ -551,7 +552,7 @@ export const en = {
     cancelled: 'The test was ended. Nothing was adopted; what was answered is used when it is begun again.',
     better: 'The chosen rules are better on the held-out tasks.',
     notBetter: 'The chosen rules alone are not better on the held-out tasks.',
-    kind: { run: 'Night', dry_run: 'Rehearsal', experiment: 'Experiment', revalidation: 'Test of some rules' },
+    kind: { run: 'Night', dry_run: 'Dry run', experiment: 'Experiment', revalidation: 'Test of some rules' },
     outcome: { proposed: 'Better', not_improved: 'Not better' } as Record<string, string | undefined>,
     number: (kind: string, id: number): string => `${kind} ${id}`,
   },

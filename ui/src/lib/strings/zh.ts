@@ -7,6 +7,7 @@ import { flags } from './flags.zh';
 import { problems } from './problems.zh';
 import { reasons } from './reasons.zh';
 import { settings } from './settings.zh';
+import { terms } from './terms.zh';
 
 export const zh: Strings = {
   locale: 'zh-CN',
@@ -100,7 +101,6 @@ export const zh: Strings = {
     trendText: (from, to, nights) => `${nights} 次夜间运行的留出得分：从 ${from} 到 ${to}`,
     trendNone: '暂无得分',
     spend: '本月',
-    openNights: '打开它的夜间运行',
     spendOf: (spent, nights) => `${spent}，${nights} 次运行`,
     nothingSpent: (nights) => `${nights} 次运行，没有花费`,
     spendCap: (cap) => `每晚至多 ${cap}`,
@@ -153,7 +153,6 @@ export const zh: Strings = {
     cost: (money, calls) => `${money}，${calls} 次调用`,
     costLabel: '该次运行花费',
     adopt: '采纳',
-    adoptSome: (count, of) => `采纳 ${of} 条规则中的 ${count} 条`,
     reject: '拒绝',
     undo: '撤销采纳',
     undoReject: '撤销拒绝',
@@ -171,7 +170,7 @@ export const zh: Strings = {
     changed: '提出之后文件已被修改，无法采纳；下次夜间运行会再看。',
     everywhere: (path) => `${path} 在你的所有项目中都会被读取，不只是这一个。`,
     team: '受版本控制：你提交之后，这一修改对所有人生效。不会替你提交。',
-    subset: '关卡没有见过这种规则组合。',
+    subset: (count, of) => `采纳 ${of} 条规则中的 ${count} 条。关卡没有见过这种规则组合。`,
     validate: '先测试',
     validating: '正在留出任务上测试…',
     adoptUntested: '不测试直接采纳',
@@ -409,7 +408,7 @@ export const zh: Strings = {
     'spends.max_calls_per_night': '每晚调用数',
     'spends.max_minutes_per_night': '每晚分钟数',
     'spends.max_tokens_per_night': '每晚词元数',
-    'spends.max_cost_per_night': '每晚金额（0 为不限）',
+    'spends.max_cost_per_night': '每晚最多花费（0 为不限）',
     'desktop.notifications': '通知',
     'desktop.language': '语言',
     'desktop.silent_hours': '不发通知的时段',
@@ -490,7 +489,7 @@ export const zh: Strings = {
       settings: '设置',
       'scheduled run': '计划的运行',
       database: '数据库',
-      documents: '可改进的文件',
+      documents: '可改进的文档',
       'local model servers': '这台电脑上的模型服务器',
       models: '模型',
       sessions: '会话',
@@ -504,13 +503,14 @@ export const zh: Strings = {
   },
   backend: { simulates: '模拟', asksYou: '由你回答', about: backends },
   terms: {
-    title: '需要你同意',
     notAgreed: '尚未同意条款',
     needed: '在你同意之前，夜间运行不会自行向它提问。',
     agree: (provider) => `我同意夜间运行自行向 ${provider} 提问`,
     agreed: '你已同意。',
     show: '它的条款',
     see: '查看需要同意的内容',
+    about: terms,
+    ofServer: (host) => `夜间运行会自行向 ${host} 发送请求，并在需要时使用你的密钥；允许什么，由其运营者的条款规定。`,
     side: { target: '执行任务', optimizer: '提出修改', judge: '评判' },
   },
   tested: {
@@ -525,7 +525,7 @@ export const zh: Strings = {
   money: {
     estimateText: '按计得的词元和价格计算：先用你自己的价格表，否则用公开标价。提供方的账单可能不同。',
     requests: (count) => `套餐中的 ${count} 次请求`,
-    requestsLabel: '另行计费',
+    requestsLabel: '另行计数',
   },
   trial: {
     title: '正在留出任务上测试',
@@ -536,7 +536,7 @@ export const zh: Strings = {
     cancelled: '测试已结束。没有采纳任何内容；再次测试时会使用已有的回答。',
     better: '所选规则在留出任务上更好。',
     notBetter: '仅凭所选规则在留出任务上没有更好。',
-    kind: { run: '夜间运行', dry_run: '排练', experiment: '实验', revalidation: '部分规则的测试' },
+    kind: { run: '夜间运行', dry_run: '试运行', experiment: '实验', revalidation: '部分规则的测试' },
     outcome: { proposed: '更好', not_improved: '没有更好' },
     number: (kind, id) => `${kind} ${id}`,
   },
