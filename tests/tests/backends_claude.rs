@@ -291,14 +291,14 @@ async fn every_failure_has_its_type_its_words_and_its_class() {
             Mode::result(&json!({ "result": "" }), 0),
             "reply_unreadable",
             "it is empty",
-            temporary,
+            permanent,
             Scope::Call,
         ),
         (
             Mode::print("", "", 0),
             "reply_unreadable",
             "it is empty",
-            temporary,
+            permanent,
             Scope::Call,
         ),
         (
