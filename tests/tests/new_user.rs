@@ -352,7 +352,7 @@ fn a_refused_key_is_seen_by_doctor() {
         (1, Some("bad")),
         "{found}"
     );
-    assert_eq!(found["detail"]["code"], "sign_in_needed");
+    assert_eq!(found["code"], "sign_in_needed");
     let said = found["message"].as_str().unwrap();
     assert!(
         said.contains("did not get through") && said.contains("Incorrect API key"),
