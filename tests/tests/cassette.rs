@@ -168,6 +168,37 @@ fn a_simulated_night_is_not_recorded() {
     assert_eq!(recorded.code, 2);
 }
 
+#[test]
+fn a_night_whose_replies_were_deleted_is_not_said_to_have_asked_nobody() {
+    let home = Home::with_sample(PROGRAM);
+    let server = StubServer::start();
+    server.brain(brain).standing(Behaviour::Answer);
+    let ran = home.night_against(&server, &[]);
+    assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+    let purged = home.run(&["data", "purge", "--evidence", "--yes"]);
+    assert_eq!(purged.code, 0, "{} {}", purged.out, purged.err);
+    let path = home.path().join("c.json").to_string_lossy().into_owned();
+    let recorded = home.run(&["night", "record", "--to", &path, "--json"]);
+    assert_eq!(recorded.json()["error"], "cassette_expired");
+}
+
+#[test]
+fn a_test_of_chosen_rules_that_asked_a_model_is_recorded() {
+    let home = Home::after_demo(PROGRAM);
+    let server = StubServer::start();
+    server.brain(brain).standing(Behaviour::Answer);
+    let endpoint = format!("--endpoint={}", server.url());
+    let backend = ["--backend=openai_compatible", "--model=stub", &endpoint];
+    let adopt = ["proposal", "adopt", "--rule=1", "--validate", "--json"];
+    let tested = home.run(&[&adopt[..], &backend].concat());
+    let decisions = tested.json()["validated"].clone();
+    assert!(decisions.is_array(), "{} {}", tested.out, tested.err);
+    let path = home.path().join("c.json").to_string_lossy().into_owned();
+    let recorded = home.run(&["night", "record", "--to", &path, "--json"]);
+    assert_eq!(recorded.code, 0, "{} {}", recorded.out, recorded.err);
+    assert!(recorded.json()["replies"].as_u64() > Some(0));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_night_with_an_agent_is_the_same_again_with_the_requests_it_was_billed() {

@@ -8,7 +8,8 @@ use skillopt_core::text::counted;
 use skillopt_core::{Problem, Retry};
 use skillopt_models::{CallError, Scope};
 use skillopt_sleep::preview::{self, Material};
-use skillopt_sleep::{harvesting, run, staging, targets};
+use skillopt_sleep::run::{self, Answering};
+use skillopt_sleep::{harvesting, staging, targets};
 use skillopt_store::nights::{self, Kind, Night, Outcome};
 use skillopt_store::projects::{self, Project};
 use skillopt_store::{Paths, attempts, repair, scheduled};
@@ -241,7 +242,8 @@ async fn one_project(
     };
     let context = match context {
         Ok(context) => {
-            findings.extend(last_night(&context).await?);
+            let answering = run::who_answers(&context).await;
+            findings.extend(last_night(&context, answering.as_ref().ok())?);
             findings.push(settings(&context));
             let harvest = match sessions::look(&context) {
                 Ok((found, within)) => {
@@ -259,7 +261,7 @@ async fn one_project(
                     .err()
                     .map(|problem| bad("proposals", &problem)),
             );
-            findings.extend(of_models(&app, &context, scheduled).await);
+            findings.extend(of_models(&app, &context, answering, scheduled).await);
             harvest.map(|harvest| (context, harvest))
         }
         Err((subject, problem)) => {
@@ -335,7 +337,8 @@ async fn without_project(app: &App, scheduled: bool) -> Result<Diagnosis, Proble
     match app.untold_night(nowhere) {
         Ok(context) => {
             findings.push(settings(&context));
-            findings.extend(of_models(app, &context, scheduled).await);
+            let answering = run::who_answers(&context).await;
+            findings.extend(of_models(app, &context, answering, scheduled).await);
         }
         Err(problem) => findings.push(bad("settings", &problem)),
     }
@@ -352,10 +355,15 @@ async fn without_project(app: &App, scheduled: bool) -> Result<Diagnosis, Proble
     Ok(Diagnosis::of(findings, vec![night]))
 }
 
-async fn of_models(app: &App, context: &skillopt_sleep::Context, scheduled: bool) -> [Finding; 2] {
+async fn of_models(
+    app: &App,
+    context: &skillopt_sleep::Context,
+    answering: Result<Answering, Problem>,
+    scheduled: bool,
+) -> [Finding; 2] {
     [
         local_servers(app, context).await,
-        backends(context, scheduled).await,
+        backends(context, answering, scheduled),
     ]
 }
 
@@ -385,7 +393,10 @@ fn settings(context: &skillopt_sleep::Context) -> Finding {
 /// The last night, when it did not get through: what stopped it, such as a key that was refused, can only be
 /// known by asking. When only a person can end it, and nothing was done since, tonight does not get through
 /// either.
-async fn last_night(context: &skillopt_sleep::Context) -> Result<Option<Finding>, Problem> {
+fn last_night(
+    context: &skillopt_sleep::Context,
+    answering: Option<&Answering>,
+) -> Result<Option<Finding>, Problem> {
     let nights = context
         .store
         .read(|db| nights::list(db, Some(&context.project.id), 10))?;
@@ -412,11 +423,11 @@ async fn last_night(context: &skillopt_sleep::Context) -> Result<Option<Finding>
         return Ok(Some(found));
     };
     // Without its backends a night ends before that; it is said by itself.
-    let asked = run::providers(context).await.unwrap_or_default();
-    if !error
+    let asked_again = error
         .provider()
-        .is_some_and(|refused| asked.contains(refused))
-    {
+        .zip(answering)
+        .is_some_and(|(refused, answering)| answering.providers.contains(refused));
+    if !asked_again {
         return Ok(Some(found));
     }
     let problem = error.problem();
@@ -653,8 +664,12 @@ async fn local_servers(app: &App, context: &skillopt_sleep::Context) -> Finding 
     )
 }
 
-async fn backends(context: &skillopt_sleep::Context, as_scheduled: bool) -> Finding {
-    match run::who_answers(context).await {
+fn backends(
+    context: &skillopt_sleep::Context,
+    answering: Result<Answering, Problem>,
+    as_scheduled: bool,
+) -> Finding {
+    match answering {
         Ok(answering) => {
             let detail = json!({
                 "target": answering.target, "optimizer": answering.optimizer, "judge": answering.judge,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use skillopt_core::Problem;
 use skillopt_models::{Handoff, handoff};
+use skillopt_sleep::Context;
 use skillopt_store::files;
 use skillopt_store::nights::{self, Kind};
 use skillopt_store::projects::Project;
@@ -44,7 +45,7 @@ pub struct Questions {
 /// Shows the open questions.
 pub async fn questions(app: &App, which: Which) -> Result<Questions, Problem> {
     let project = app.registered(which.project.as_deref())?;
-    of(app, project)
+    of(app, &app.night(project)?)
 }
 
 /// An answer that is there and was not taken.
@@ -81,7 +82,8 @@ pub(crate) struct Looked {
 /// store, where whoever looks on sees it.
 pub(crate) fn look(app: &App, project: Project) -> Result<Looked, Problem> {
     let id = project.id.clone();
-    let questions = of(app, project)?;
+    // What looks every few seconds does not tell the warnings about settings each time.
+    let questions = of(app, &app.untold_night(project)?)?;
     let pending = &questions.pending;
     let answered = pending.iter().filter(|one| one["answered"] == true).count();
     let refused = pending.iter().filter_map(|question| {
@@ -140,8 +142,7 @@ pub(crate) fn refused_answer(app: &App, night: i64) -> Result<Option<RefusedAnsw
     Ok(last_seen(app, night)?.refused.into_iter().next())
 }
 
-fn of(app: &App, project: Project) -> Result<Questions, Problem> {
-    let context = app.night(project)?;
+fn of(app: &App, context: &Context) -> Result<Questions, Problem> {
     let folder = skillopt_models::handoff_folder(
         &context.settings,
         &context.paths,
@@ -365,6 +366,24 @@ mod tests {
         let found = ask().unwrap().pending;
         assert_eq!(found.len(), 2);
         assert!(found.iter().all(|question| question["answered"] == false));
+    }
+
+    #[test]
+    fn only_who_asks_for_the_questions_is_told_warnings_about_settings() {
+        let mut home = TestHome::new();
+        let project = home.app.project(None).unwrap();
+        let settings = home.app.config().user;
+        files::write_private(&settings, b"[unheard_of]\nx = 1\n").unwrap();
+        let told = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let count = std::sync::Arc::clone(&told);
+        home.app.listener = std::sync::Arc::new(move |_| {
+            count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        });
+        look(&home.app, project).unwrap();
+        let told = || told.load(std::sync::atomic::Ordering::SeqCst);
+        assert_eq!(told(), 0);
+        block_on(questions(&home.app, Which::default())).unwrap();
+        assert_eq!(told(), 1);
     }
 
     #[test]

@@ -198,17 +198,22 @@ pub fn note_backends(store: &Store, night: i64, roles: &Roles) -> Result<(), Pro
 /// nothing is asked, nor looked for.
 ///
 /// # Errors
-/// `night_not_recordable` for a night that asked no model, `cassette_expired` when bodies of the night
-/// have been deleted since, and those of writing.
+/// `night_not_recordable` for a night that asked no model, `cassette_expired` when bodies of the night or what
+/// is known of its backends have been deleted since or never were kept, and those of writing.
 pub fn save(store: &Store, night: i64, redactor: &Redactor, file: &Path) -> Result<usize, Problem> {
-    let sides = store
-        .read(|db| events::first(db, night, BACKENDS))?
-        .and_then(|event| Sides::deserialize(event.body).ok())
-        .filter(|sides| {
-            let all = [&sides.target, &sides.optimizer, &sides.judge];
-            !all.iter().all(|side| is_simulation(&side.id.kind))
-        })
-        .ok_or_else(|| not_recordable(night))?;
+    let (noted, asked) = store.read(|db| {
+        let noted = events::first(db, night, BACKENDS)?;
+        Ok((noted, !attempts::of_night(db, night)?.is_empty()))
+    })?;
+    let sides = match noted.and_then(|event| Sides::deserialize(event.body).ok()) {
+        Some(sides) => sides,
+        None if asked => return Err(expired(night)),
+        None => return Err(not_recordable(night)),
+    };
+    let all = [&sides.target, &sides.optimizer, &sides.judge];
+    if all.iter().all(|side| is_simulation(&side.id.kind)) {
+        return Err(not_recordable(night));
+    }
     let mut recorded = [
         (Side::Target, sides.target),
         (Side::Optimizer, sides.optimizer),
@@ -352,7 +357,9 @@ fn not_recordable(night: i64) -> Problem {
 fn expired(night: i64) -> Problem {
     Problem::permanent(
         "cassette_expired",
-        format!("Prompts and replies of night {night} have been deleted since."),
+        format!(
+            "What night {night} was asked and answered, and by whom, has been deleted since or was not kept by the version that ran it."
+        ),
         "Record a night soon after it ran; privacy.evidence_days says how long bodies are kept.",
     )
 }

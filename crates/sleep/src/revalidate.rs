@@ -7,6 +7,7 @@ use skillopt_core::agent::Agent;
 use skillopt_core::gate::{self, Decision};
 use skillopt_core::hash::sha256_hex;
 use skillopt_core::task::{Split, Task};
+use skillopt_models::cassette;
 use skillopt_store::nights::{self, Kind, Outcome};
 use skillopt_store::orders::{self, Order};
 use skillopt_store::{locks, stages};
@@ -50,6 +51,7 @@ pub async fn revalidate(context: &Context, planned: &Planned) -> Result<Revalida
     let pins = json!({"proposal": proposal.id, "documents": planned.documents.iter().map(|document| sha256_hex(document.after.as_bytes())).collect::<Vec<_>>()});
     let id = begin(context, &pins)?;
     let (roles, templates) = night::models(context).await?;
+    cassette::note_backends(&context.store, id, &roles)?;
     let night = Night::new(context, id, roles, templates)?;
     let result = decisions(&night, &proposal, &targets, planned).await;
     let spent = night.path.spent(id)?;

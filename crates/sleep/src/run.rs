@@ -474,21 +474,14 @@ pub struct Answering {
     pub judge: String,
     /// Whether all are simulations.
     pub simulated: bool,
+    /// The providers that are asked.
+    pub providers: BTreeSet<String>,
     /// What the user has not agreed to yet.
     pub terms: Vec<Terms>,
     /// The paid providers that do not say how much of a plan is left.
     pub silent: Vec<String>,
     /// What backends cannot be told.
     pub unheard: Vec<model_notes::Unheard>,
-}
-
-/// The providers that a night would ask. Asks no model.
-///
-/// Errors: those of the backends.
-pub async fn providers(context: &Context) -> Result<BTreeSet<String>, Problem> {
-    let (roles, _) = night::models(context).await?;
-    let each = roles.each().into_iter();
-    Ok(each.map(|backend| backend.provider()).collect())
 }
 
 /// Who would answer, after asking the backends whether they could.
@@ -509,6 +502,7 @@ pub async fn who_answers(context: &Context) -> Result<Answering, Problem> {
         optimizer: report.optimizer_backend,
         judge: report.judge_backend,
         simulated: report.simulated,
+        providers: roles.each().iter().map(|each| each.provider()).collect(),
         terms: terms::missing(&roles, &context.settings.terms_accepted),
         silent: silent(&roles),
         unheard: model_notes::unheard(&roles),

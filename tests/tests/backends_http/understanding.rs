@@ -140,6 +140,8 @@ async fn a_server_tells_how_much_its_model_reads_and_is_asked_for_it_once() {
     let models = |row: Value| json!({ "data": [row] });
     let plain = || models(json!({ "id": "stub-model" }));
     let ollama = || models(json!({ "id": "stub-model:latest", "owned_by": "library" }));
+    let unexpected =
+        |path: &str| json!({ "error": format!("Unexpected endpoint or method. (GET {path})") });
     let loaded = json!({ "models": [{ "name": "stub-model:latest", "context_length": 4096 }] });
     let servers: [(&str, Says, Option<u64>); 5] = [
         (
@@ -171,9 +173,11 @@ async fn a_server_tells_how_much_its_model_reads_and_is_asked_for_it_once() {
             Some(4096),
         ),
         (
-            "LM Studio",
+            "LM Studio, which has an error for every path",
             vec![
                 ("/v1/models", vec![plain()]),
+                ("/props", vec![unexpected("/props")]),
+                ("/api/ps", vec![unexpected("/api/ps")]),
                 (
                     "/api/v0/models",
                     vec![

@@ -117,3 +117,42 @@ async fn a_night_that_has_its_answers_and_cannot_go_on_is_not_begun_without_end(
     until(&supervisor, |_| place.nights(&project)[0].resumes == 1).await;
     supervisor.shutdown().await;
 }
+
+/// A folder of questions may lie on a disk that does not answer. Whatever else the host does, on the one thread
+/// that it has here, goes on meanwhile.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_host_goes_on_while_the_answers_are_looked_at() {
+    use std::sync::mpsc;
+
+    let mut place = Place::new();
+    place.set("BACKEND", "handoff");
+    let project = place.register();
+    let supervisor = place.start();
+    until(&supervisor, is_here).await;
+    place.go_to(&supervisor, "2026-06-10T03:17:00Z");
+    let state = until(&supervisor, has_ended).await;
+    assert!(only(&state).waits_for_answers(), "{state:#?}");
+    let questions = place.app().paths.handoff(&project).join("pending.json");
+    let pipe = questions.with_extension("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("mkfifo").success());
+    std::fs::rename(&pipe, &questions).expect("a pipe in its place");
+    let (goes_on, going_on) = mpsc::channel();
+    let (looks, mut looked) = tokio::sync::mpsc::unbounded_channel();
+    let disk = std::thread::spawn(move || {
+        // Opened when the supervisor has opened it as well, which reads until this one is closed.
+        let writer = std::fs::File::options().write(true).open(&questions);
+        looks.send(()).expect("the test is there");
+        let went_on = going_on.recv_timeout(Duration::from_secs(30));
+        std::fs::remove_file(&questions).expect("the pipe");
+        drop(writer);
+        went_on
+    });
+    supervisor.poke();
+    looked.recv().await.expect("it is looked at");
+    // Where the look holds the thread, this is not come to before the disk answers.
+    let _ = goes_on.send(());
+    assert_eq!(disk.join().expect("the disk"), Ok(()));
+    supervisor.shutdown().await;
+}

@@ -297,13 +297,7 @@ impl Work {
 
     async fn plan(&mut self) -> Result<Plan, Problem> {
         let ours: BTreeSet<String> = self.children.keys().cloned().collect();
-        let mut survey = self.survey(ours.clone()).await?;
-        if self.lock.is_some() {
-            let tidied = self.tidy(&survey)?;
-            if self.ask_for_what_is_answered(&survey)? || tidied {
-                survey = self.survey(ours).await?;
-            }
-        }
+        let mut survey = self.survey(ours).await?;
         let around = if survey.asks_for_surroundings() {
             surroundings::read(&self.app.environment, self.app.clock.now()).await
         } else {
@@ -337,35 +331,20 @@ impl Work {
         let app = self.app.clone();
         let supervises = self.lock.is_some();
         aside(move || {
-            if supervises {
-                // What nights print while they run is bounded as well; a log that cannot be put aside keeps
-                // no night from running.
-                let _ = data::bound_log(&app.paths);
+            if !supervises {
+                return Survey::take(&app, &ours);
             }
-            Survey::take(&app, &ours)
+            // What nights print while they run is bounded as well; a log that cannot be put aside keeps
+            // no night from running.
+            let _ = data::bound_log(&app.paths);
+            let survey = Survey::take(&app, &ours)?;
+            let tidied = tidy(&app, &survey)?;
+            if ask_for_what_is_answered(&app, &survey)? || tidied {
+                return Survey::take(&app, &ours);
+            }
+            Ok(survey)
         })
         .await?
-    }
-
-    /// Writes down rules that are new and tests whose process has died, and gives up nights whose time is over;
-    /// whether there were any.
-    fn tidy(&self, survey: &Survey) -> Result<bool, Problem> {
-        let settled = settle_the_dead(&self.app, survey.idle())?;
-        let over: Vec<_> = survey.over().collect();
-        let rules: Vec<_> = survey.new_rules().collect();
-        if over.is_empty() && rules.is_empty() {
-            return Ok(settled);
-        }
-        self.app.store.commit("tidy schedule", |tx| {
-            for (project, rule) in &rules {
-                scheduled::set_rule(tx, project, rule)?;
-                scheduled::forget_waits(tx, project)?;
-            }
-            for (project, slot) in &over {
-                scheduled::give_up_others(tx, project, *slot)?;
-            }
-            Ok(true)
-        })
     }
 
     /// Writes down which nights wait, so that one that never begins is not lost without a word.
@@ -379,25 +358,6 @@ impl Work {
             }
             Ok(())
         })
-    }
-
-    /// A night that waited for answers goes on by itself once all of them are there; whether one does, or
-    /// anything else is new about answers.
-    fn ask_for_what_is_answered(&self, survey: &Survey) -> Result<bool, Problem> {
-        let mut new = false;
-        for project in survey.waiting_for_answers() {
-            // A folder that cannot be read is told by the command that shows the questions.
-            let Ok(looked) = handoff::look(&self.app, project.clone()) else {
-                continue;
-            };
-            new |= looked.news || looked.answered;
-            if looked.answered {
-                self.app
-                    .store
-                    .commit("night answered", |tx| scheduled::request(tx, &project.id))?;
-            }
-        }
-        Ok(new)
     }
 
     fn wait(&self, plan: &Plan) -> Duration {
@@ -536,6 +496,45 @@ impl Work {
             state.trouble = Some(message);
         });
     }
+}
+
+/// Writes down rules that are new and tests whose process has died, and gives up nights whose time is over;
+/// whether there were any. Blocks on the disk.
+fn tidy(app: &App, survey: &Survey) -> Result<bool, Problem> {
+    let settled = settle_the_dead(app, survey.idle())?;
+    let over: Vec<_> = survey.over().collect();
+    let rules: Vec<_> = survey.new_rules().collect();
+    if over.is_empty() && rules.is_empty() {
+        return Ok(settled);
+    }
+    app.store.commit("tidy schedule", |tx| {
+        for (project, rule) in &rules {
+            scheduled::set_rule(tx, project, rule)?;
+            scheduled::forget_waits(tx, project)?;
+        }
+        for (project, slot) in &over {
+            scheduled::give_up_others(tx, project, *slot)?;
+        }
+        Ok(true)
+    })
+}
+
+/// A night that waited for answers goes on by itself once all of them are there; whether one does, or
+/// anything else is new about answers. Blocks on the disk.
+fn ask_for_what_is_answered(app: &App, survey: &Survey) -> Result<bool, Problem> {
+    let mut new = false;
+    for project in survey.waiting_for_answers() {
+        // A folder that cannot be read is told by the command that shows the questions.
+        let Ok(looked) = handoff::look(app, project.clone()) else {
+            continue;
+        };
+        new |= looked.news || looked.answered;
+        if looked.answered {
+            app.store
+                .commit("night answered", |tx| scheduled::request(tx, &project.id))?;
+        }
+    }
+    Ok(new)
 }
 
 /// A computer that wakes up is looked at right away, rather than at the next tick.

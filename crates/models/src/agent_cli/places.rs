@@ -1,7 +1,7 @@
 //! Where installers put the programs of agents, by system.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A system that we run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(super) enum Place {
 pub(super) fn known_places(system: System, environment: &BTreeMap<String, String>) -> Vec<Place> {
     let mut places = Vec::new();
     let mut below = |variable: &str, rest: &[&str]| {
-        if let Some(folder) = named(environment, variable) {
+        if let Some(folder) = named(system, environment, variable) {
             places.extend(rest.iter().map(|rest| Place::Folder(folder.join(rest))));
         }
     };
@@ -65,7 +65,7 @@ pub(super) fn known_places(system: System, environment: &BTreeMap<String, String
     }
     let Some(home) = ["HOME", "USERPROFILE"]
         .iter()
-        .find_map(|name| named(environment, name))
+        .find_map(|name| named(system, environment, name))
     else {
         return with_those_of_all(system, places);
     };
@@ -97,7 +97,7 @@ pub(super) fn known_places(system: System, environment: &BTreeMap<String, String
     let versions = |parent: PathBuf, rest| Place::Versions(parent, rest);
     match system {
         System::Windows => {
-            let roaming = named(environment, "APPDATA");
+            let roaming = named(system, environment, "APPDATA");
             let fnm = roaming.map(|folder| folder.join("fnm/node-versions"));
             places.extend(fnm.map(|parent| versions(parent, "installation")));
         }
@@ -118,11 +118,22 @@ pub(super) fn known_places(system: System, environment: &BTreeMap<String, String
 }
 
 /// The folder in a variable. A relative one would depend on where we stand.
-fn named(environment: &BTreeMap<String, String>, variable: &str) -> Option<PathBuf> {
+fn named(
+    system: System,
+    environment: &BTreeMap<String, String>,
+    variable: &str,
+) -> Option<PathBuf> {
     let folder = environment.get(variable)?;
-    // Those of Windows are absolute there alone, and the table is tested elsewhere.
-    let drive = folder.as_bytes().get(1) == Some(&b':');
-    (Path::new(folder).is_absolute() || drive).then(|| PathBuf::from(folder))
+    // By hand: the table of every system is tested on each of them.
+    let bytes = folder.as_bytes();
+    let absolute = match system {
+        System::Windows => {
+            let slash = |at: usize| matches!(bytes.get(at), Some(b'/' | b'\\'));
+            (bytes.get(1) == Some(&b':') && slash(2)) || (slash(0) && slash(1))
+        }
+        System::Linux | System::MacOs => folder.starts_with('/'),
+    };
+    absolute.then(|| PathBuf::from(folder))
 }
 
 /// With the places of everybody on the computer behind them.
@@ -220,8 +231,20 @@ mod tests {
         let home = ("HOME", "/home/me");
         let own = places(System::Linux, &[home, ("PNPM_HOME", "/opt/pnpm")]);
         assert_eq!(own[0], "/opt/pnpm");
-        let relative = places(System::Linux, &[home, ("PNPM_HOME", "pnpm")]);
-        assert_eq!(relative, places(System::Linux, &[home]));
+        for relative in ["pnpm", "C:/pnpm", "C:\\pnpm", ""] {
+            let places_there = places(System::Linux, &[home, ("PNPM_HOME", relative)]);
+            assert_eq!(places_there, places(System::Linux, &[home]), "{relative}");
+        }
+        let home = ("USERPROFILE", "C:/Users/me");
+        for absolute in ["D:/pnpm", "D:\\pnpm", "\\\\server\\pnpm"] {
+            let own = places(System::Windows, &[home, ("PNPM_HOME", absolute)]);
+            assert_eq!(own[0], absolute.replace('\\', "/"));
+        }
+        // The current folder of a drive, and whatever drive is the current one.
+        for relative in ["pnpm", "D:pnpm", "D:", "/pnpm"] {
+            let places_there = places(System::Windows, &[home, ("PNPM_HOME", relative)]);
+            assert_eq!(places_there, places(System::Windows, &[home]), "{relative}");
+        }
         // Without a home there is what all share.
         assert_eq!(places(System::Linux, &[])[0], "/usr/local/bin");
     }

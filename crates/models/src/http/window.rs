@@ -60,10 +60,14 @@ impl Server {
             return None;
         }
         let name = model.map_or(self.options.model.as_str(), |model| &model.name);
-        if let Some(props) = self.beside("props", None, PATIENCE, cancel).await {
-            return tokens(&props, "/default_generation_settings/n_ctx");
+        // LM Studio says of every path that there is something, and that is an error.
+        let props = self.beside("props", None, PATIENCE, cancel).await;
+        let window = props.and_then(|said| tokens(&said, "/default_generation_settings/n_ctx"));
+        if window.is_some() {
+            return window;
         }
-        if let Some(running) = self.beside("api/ps", None, PATIENCE, cancel).await {
+        let running = self.beside("api/ps", None, PATIENCE, cancel).await;
+        if let Some(running) = running.filter(|said| said.get("models").is_some()) {
             return self.of_ollama(&running, name, cancel).await;
         }
         let models = self.beside("api/v0/models", None, PATIENCE, cancel).await?;

@@ -23,18 +23,20 @@ impl Run {
         }
     }
 
-    /// Writes down what was paid for. While that fails and may yet succeed (somebody frees space, another
-    /// process lets go of the database) it is tried again, for about a minute or until the night drops
-    /// everything.
-    pub(super) async fn keep(
+    /// Writes down what was paid for, and what would end the pass if it could not be written: that drops
+    /// the answers of others which wait here. While it fails and may yet succeed (somebody frees space,
+    /// another process lets go of the database) it is tried again, for about a minute or until the night
+    /// drops everything.
+    pub(super) async fn keep<T>(
         &self,
         label: &'static str,
-        write: impl Fn(&Tx<'_>) -> Result<(), Fault>,
-    ) -> Result<(), Stop> {
+        write: impl Fn(&Tx<'_>) -> Result<T, Fault>,
+    ) -> Result<T, Stop> {
         let mut waits = PATIENCE.iter();
         loop {
-            let Err(problem) = self.path.store.commit(label, &write) else {
-                return Ok(());
+            let problem = match self.path.store.commit(label, &write) {
+                Ok(written) => return Ok(written),
+                Err(problem) => problem,
             };
             let wait = waits.next().filter(|_| problem.retry == Retry::Temporary);
             let Some(wait) = wait else {
@@ -51,7 +53,7 @@ impl Run {
 
     /// What a problem of the store ends. A full disk ends the night and not the pass, which would drop what
     /// is under way: other answers may still find room.
-    pub(super) fn without_room(&self, problem: Problem) -> Stop {
+    fn without_room(&self, problem: Problem) -> Stop {
         if problem.code == "disk_full" {
             self.too_little_room()
         } else {

@@ -7,7 +7,7 @@ use skillopt_core::Instant;
 use skillopt_core::call::Call;
 use skillopt_store::attempts;
 use skillopt_store::calls::{self, NightCall, State};
-use skillopt_store::{Tx, events, orders, pauses};
+use skillopt_store::{events, orders, pauses};
 
 use super::CallEvent;
 use super::account::{used, worst};
@@ -59,7 +59,7 @@ impl Run {
             self.enough_room()?;
             place.ready(&self.stop).await?;
             let reservation = self.reserve(backend, call, price).await?;
-            let attempt = match self.start(backend, at, reservation.as_ref())? {
+            let attempt = match self.start(backend, at, reservation.as_ref()).await? {
                 Ok(attempt) => attempt,
                 Err(error) => {
                     if let Some(reservation) = reservation {
@@ -97,8 +97,9 @@ impl Run {
                 }
             };
             let wait = retry.wait(&error, &at.key, made, began.elapsed());
-            let error =
-                self.record_failure(backend, at, attempt, error, reservation, wait.is_none())?;
+            let error = self
+                .record_failure(backend, at, attempt, error, reservation, wait.is_none())
+                .await?;
             let wait = match backend.recording() {
                 Some(_) => wait.map(|_| Duration::ZERO),
                 None => wait,
@@ -164,7 +165,7 @@ impl Run {
     }
 
     /// Writes down that a try begins, unless the night was told to stop or the provider is paused.
-    fn start(
+    async fn start(
         &self,
         backend: &dyn Backend,
         at: &NightCall,
@@ -172,7 +173,7 @@ impl Run {
     ) -> Result<Result<i64, CallError>, Stop> {
         let provider = &backend.provider();
         let reserved = reservation.map(Reservation::worst).unwrap_or_default();
-        let begun = self.path.store.commit("start try", |tx| {
+        let begun = self.keep("start try", |tx| {
             if orders::pending(tx, self.night)?.is_some() {
                 return Ok(Err(CallError::Cancelled));
             }
@@ -198,7 +199,7 @@ impl Run {
             }
             attempts::start(tx, self.night, &at.key, reserved).map(Ok)
         });
-        let begun = begun.map_err(|problem| self.without_room(problem))?;
+        let begun = begun.await?;
         match &begun {
             Err(CallError::Cancelled) => {
                 self.stop_night(CallError::Cancelled);
@@ -300,7 +301,7 @@ impl Run {
 
     /// Writes down a failed try; with it, when it was the last one, the end of the row and the pause
     /// of the provider. Gives the error with what is known about its end.
-    fn record_failure(
+    async fn record_failure(
         &self,
         backend: &dyn Backend,
         at: &NightCall,
@@ -324,7 +325,7 @@ impl Run {
         );
         let may_have_cost = reservation.is_some() && (error.may_have_cost() || out_of_time);
         let billed = backend.billed_failing(&at.key);
-        let written = self.path.store.commit("record failed try", |tx: &Tx<'_>| {
+        let written = self.keep("record failed try", |tx| {
             if may_have_cost {
                 attempts::lose(tx, attempt, error.code(), &whole)?;
             } else {
@@ -347,7 +348,7 @@ impl Run {
             }
             Ok(())
         });
-        written.map_err(|problem| self.without_room(problem))?;
+        written.await?;
         if let Some(reservation) = reservation {
             if may_have_cost {
                 drop(reservation);

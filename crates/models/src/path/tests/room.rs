@@ -1,5 +1,6 @@
 //! A disk that is full: nothing is paid for that could not be kept, and what was paid for is kept if it can be.
 
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use skillopt_store::attempts::{self, Attempt, State};
@@ -110,4 +111,70 @@ async fn a_disk_that_stays_full_ends_the_night_and_not_what_is_under_way() {
         open, 1,
         "what became of it is not known: it counts as spent"
     );
+}
+
+/// Another process writes to the database, until what is given is called.
+fn hold(other: Store) -> impl FnOnce() + Send {
+    let (release, released) = channel::<()>();
+    let (began, begun) = channel();
+    let writing = std::thread::spawn(move || {
+        other.commit("hold", |_| {
+            began.send(()).unwrap();
+            let _ = released.recv();
+            Ok(())
+        })
+    });
+    begun.recv().unwrap();
+    move || {
+        drop(release);
+        writing.join().unwrap().unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_waits_for_the_database_is_not_dropped_for_the_sake_of_another_try() {
+    // What the other call would write meanwhile: that its try begins, or that it failed.
+    for begins in [true, false] {
+        let stage = Stage::on_disk();
+        // Nobody waits in a test.
+        stage
+            .store
+            .read(|db| Ok(db.busy_timeout(Duration::ZERO)?))
+            .unwrap();
+        let held = Arc::new(Mutex::new(None));
+        let other = Mutex::new(Some(stage.of_another_process()));
+        let holding = Arc::clone(&held);
+        let backend = Scripted::new(move |_, made| {
+            if made == usize::from(!begins) {
+                let other = other.lock().unwrap().take().unwrap();
+                *holding.lock().unwrap() = Some(hold(other));
+            }
+            match made {
+                0 => Scripted::after(1, r#"{"score": 1}"#),
+                1 if !begins => Scripted::later(
+                    100,
+                    Scripted::fail(CallError::Unavailable {
+                        provider: "p".into(),
+                        detail: "it is busy".into(),
+                        sent: false,
+                    }),
+                ),
+                _ => Scripted::say(r#"{"score": 1}"#),
+            }
+        });
+        let path = stage.path(&backend);
+        path.plan(stage.night, "s", (0..2).map(judge).collect())
+            .unwrap();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_secs(20)).await;
+            let release = held.lock().unwrap().take().unwrap();
+            release();
+        });
+        let results = path.answer(stage.night, "s").await.unwrap();
+        assert!(results.iter().all(Result::is_ok), "{results:?}");
+        let tries = tries(&stage);
+        let answered = tries.iter().filter(|one| one.state == State::Answered);
+        assert_eq!(answered.count(), 2, "{begins}");
+        assert_eq!(tries.len(), 2 + usize::from(!begins), "{begins}");
+    }
 }

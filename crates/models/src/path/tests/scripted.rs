@@ -256,7 +256,7 @@ pub(super) struct Stage {
     pub(super) cancel: CancelToken,
     pub(super) events: Arc<Mutex<Vec<CallEvent>>>,
     project: String,
-    _root: tempfile::TempDir,
+    root: tempfile::TempDir,
 }
 
 impl Stage {
@@ -283,10 +283,15 @@ impl Stage {
             cancel: CancelToken::new(),
             events: Arc::default(),
             project,
-            _root: root,
+            root,
         };
         stage.night = stage.begin();
         stage
+    }
+
+    /// The database on the disk as another process has it.
+    pub(super) fn of_another_process(&self) -> Store {
+        Store::open(&Paths::at(self.root.path()), Arc::clone(&self.clock) as _).unwrap()
     }
 
     pub(super) fn begin(&self) -> i64 {
