@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import data from '../../../crates/app/src/data.rs?raw';
 import doctor from '../../../crates/app/src/doctor.rs?raw';
+import lastNight from '../../../crates/app/src/doctor/last_night.rs?raw';
 import sessions from '../../../crates/app/src/doctor/sessions.rs?raw';
 import purge from '../../../crates/store/src/data/purge.rs?raw';
 
@@ -57,7 +58,7 @@ const finding = (code: string): Finding => ({
 });
 
 describe('the check of this computer', () => {
-  const found = codes(doctor + sessions, /good\(\s*(?:&?\w+|"[^"]+"),\s*"([a-z_]+)"/g);
+  const found = codes(doctor + lastNight + sessions, /good\(\s*(?:&?\w+|"[^"]+"),\s*"([a-z_]+)"/g);
   it('has words for everything that is found, and for nothing else', () => {
     expect(found.length).toBeGreaterThan(15);
     // These two are problems elsewhere.
