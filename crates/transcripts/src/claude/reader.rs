@@ -152,7 +152,12 @@ impl State {
     fn user(&mut self, record: &Record<'_>, message: &Message<'_>, recorder: &mut Recorder<'_>) {
         let at = instant(&record.timestamp);
         let text = words(&message.content);
-        let command = std::mem::take(&mut self.command);
+        // Most results are passed over unread; none of them ends what is expected.
+        let command = if has_tool_result(&message.content) {
+            String::new()
+        } else {
+            std::mem::take(&mut self.command)
+        };
         if record.is_compact_summary.0 {
             return recorder.skip(Reason::Compaction);
         }

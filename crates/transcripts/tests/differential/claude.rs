@@ -114,7 +114,12 @@ impl File {
         let words = flat(content, |block| {
             !(rules.differ(Reminders) && is_reminder(block))
         });
-        let command = std::mem::take(&mut self.command);
+        let mut blocks = content.as_array().into_iter().flatten();
+        let command = if blocks.any(|block| block["type"] == "tool_result") {
+            String::new()
+        } else {
+            std::mem::take(&mut self.command)
+        };
         if rules.differ(Summaries) && record["isCompactSummary"] == true {
             return;
         }

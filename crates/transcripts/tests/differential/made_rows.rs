@@ -160,21 +160,12 @@ fn opencode_message() -> impl Strategy<Value = Message> {
     ]
 }
 
-/// A fork begins with somebody who goes on from its copies: an answer before that would be one to a copy, which
-/// is not the fork's, and the page says nothing of its place.
-fn went_on((copied, more): (usize, Vec<Message>)) -> (usize, Vec<Message>) {
-    (copied, [vec![says("And now?")], more].concat())
-}
-
 /// A whole database of OpenCode.
 pub(crate) fn opencode() -> impl Strategy<Value = OpenCode> {
     (
         vec(opencode_message(), 1..16),
         select(vec!["", "/w/app", "/w/other"]),
-        option::weighted(
-            0.3,
-            (0_usize..16, vec(opencode_message(), 0..6)).prop_map(went_on),
-        ),
+        option::weighted(0.3, (0_usize..16, vec(opencode_message(), 0..6))),
         option::of(select(vec!["main", ""])),
     )
         .prop_map(|(messages, folder, fork, branch)| OpenCode {
