@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use skillopt_tests::brain::honest;
 use skillopt_tests::home::Home;
 use skillopt_tests::stub_server::{Behaviour, StubServer};
@@ -65,6 +65,14 @@ pub(super) fn slow_once(home: &Home, words: &[&str]) -> String {
     against(&server, home, words)
 }
 
+/// A night of these tasks.
+fn on_tasks(server: &StubServer, home: &Home, tasks: &Value, words: &[&str]) -> String {
+    let file = home.home().join("tasks.json");
+    std::fs::write(&file, tasks.to_string()).expect("a tasks file");
+    let file = format!("--tasks-file={}", file.display());
+    against(server, home, &[&[file.as_str()], words].concat())
+}
+
 /// A model that is worse at one thing as soon as it follows rules.
 pub(super) fn spoiled(home: &Home, words: &[&str]) -> String {
     let server = StubServer::start();
@@ -90,10 +98,7 @@ pub(super) fn spoiled(home: &Home, words: &[&str]) -> String {
         task("t3", "val", "Write about the billing model"),
         task("t4", "val", "Write about the maintenance window"),
     ]});
-    let file = home.home().join("tasks.json");
-    std::fs::write(&file, tasks.to_string()).expect("a tasks file");
-    let file = format!("--tasks-file={}", file.display());
-    against(&server, home, &[&[file.as_str()], words].concat())
+    on_tasks(&server, home, &tasks, words)
 }
 
 /// A night of tasks whose replies, which are long, a model grades.
@@ -116,10 +121,7 @@ pub(super) fn graded(home: &Home, words: &[&str]) -> String {
     let tasks = ["t2", "t3", "t4"].map(|id| task(id, "val"));
     let tasks: Vec<_> = std::iter::once(task("t1", "train")).chain(tasks).collect();
     let tasks = json!({"reviewed": true, "tasks": tasks});
-    let file = home.home().join("tasks.json");
-    std::fs::write(&file, tasks.to_string()).expect("a tasks file");
-    let file = format!("--tasks-file={}", file.display());
-    against(&server, home, &[&[file.as_str()], words].concat())
+    on_tasks(&server, home, &tasks, words)
 }
 
 /// A night of tasks that want a tool to be called.
@@ -133,10 +135,7 @@ pub(super) fn with_a_tool(home: &Home, words: &[&str]) -> String {
         })
     };
     let tasks = json!({"reviewed": true, "tasks": [task("t1", "train"), task("t2", "val")]});
-    let file = home.home().join("tasks.json");
-    std::fs::write(&file, tasks.to_string()).expect("a tasks file");
-    let file = format!("--tasks-file={}", file.display());
-    against(&server, home, &[&[file.as_str()], words].concat())
+    on_tasks(&server, home, &tasks, words)
 }
 
 /// A server with a plan of which little is left.
